@@ -1,0 +1,210 @@
+"""The response store: what a model answered is never asked again, and never taken for another question's answer.
+
+An answer is kept under the sha256 of everything that it hangs on: model, revision, adapter, prompt, generation settings, the
+clips' contents in order, and how audio was prepared.  Prompts and audio themselves are not stored.
+
+On disk, one folder a model, in it one file a rank, JSON lines::
+
+    <root>/<first 16 hex digits of the model identity's hash>/responses-rank0.jsonl
+        {"dsb2_responses": 1, "model": {...}}                                        header, the model's whole identity
+        {"key": "<64 hex>", "text": "yes", "events": ["resampled"], "capped": false, "windows": 1}
+        ...
+
+Files are only ever appended to, a batch at a time, so a killed process leaves at most one broken line at the end; it is cut off
+when the file is next written to.  A process holds a lock on the file it writes; another process of the same rank takes
+``responses-rank0-2.jsonl`` and so on.  All files of the folder are read at the start, whichever rank wrote them, so a run may go
+on with another number of ranks.  What is read is checked line by line, for anyone may have edited it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import io
+import json
+import logging
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+_HEADER = "dsb2_responses"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said, and what befell the audio on its way there.
+
+    Attributes:
+        text: The answer.
+        events: Audio events in clip order (``resampled``, ``truncated`` ...), kept so that a resumed run counts the same.
+        capped: Whether generation ended at the token cap.
+        windows: Number of windows that were asked about; above 1 only for long audio in chunks.
+    """
+
+    text: str
+    events: tuple[str, ...] = ()
+    capped: bool = False
+    windows: int = 1
+
+
+def response_key(
+    model: Mapping[str, Any], prompt: Any, generation: Mapping[str, Any], audio: Sequence[str], preprocessing: Mapping[str, Any]
+) -> str:
+    """The key of one question to one model.
+
+    Args:
+        model: Identity of the model: name or fingerprint, revision, number type, adapter and template versions ...
+        prompt: What is asked, in full (text or chat messages), JSON-able.
+        generation: Generation settings as they reach the model.
+        audio: sha256 of the clips' file bytes, in order.
+        preprocessing: How the clips are prepared: rate, channels, length policy ...
+
+    Returns:
+        64 hex digits.
+    """
+    return _hash([model, prompt, generation, list(audio), preprocessing])
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+class ResponseStore:
+    """Answers of one model, in memory and on disk."""
+
+    def __init__(self, root: str | Path, model: Mapping[str, Any], *, rank: int = 0) -> None:
+        """Reads all answers that are there.
+
+        Args:
+            root: Folder for the stores of all models.
+            model: Identity of the model, JSON-able; the same mapping that goes into :func:`response_key`.
+            rank: Global rank of this process.
+        """
+        self._model = json.loads(json.dumps(dict(model)))
+        self.folder = Path(root).expanduser() / _hash(self._model)[:16]
+        self._rank = rank
+        self._file: io.BufferedRandom | None = None
+        self._answers: dict[str, Answer] = {}
+        for path in sorted(self.folder.glob("responses*.jsonl")):
+            for key, answer in self._read(path):
+                self._answers.setdefault(key, answer)
+
+    def __len__(self) -> int:
+        """Number of answers."""
+        return len(self._answers)
+
+    def get(self, key: str) -> Answer | None:
+        """The stored answer, or None."""
+        return self._answers.get(key)
+
+    def add(self, answers: Iterable[tuple[str, Answer]]) -> None:
+        """Stores answers and hands them to the operating system before it returns: a killed process keeps them."""
+        new = dict(answers)
+        if not new:
+            return
+        if self._file is None:
+            self._file = self._open()
+        self._file.write(b"".join(_line({"key": key, **asdict(answer)}) for key, answer in new.items()))
+        self._file.flush()
+        self._answers.update(new)
+
+    def close(self) -> None:
+        """Gives the file free; a later :meth:`add` opens one again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _read(self, path: Path) -> list[tuple[str, Answer]]:
+        lines = path.read_bytes().split(b"\n")
+        last = lines.pop()  # empty, unless the writer was killed in the middle of a line or is writing just now
+        if last:
+            log.warning("%s ends in the middle of a line; this answer will be asked for again", path)
+        if not lines:
+            return []
+        if _parse(lines[0]) != self._header:
+            log.warning("%s is not read: its first line does not name this model in format %d", path, FORMAT)
+            return []
+        answers, bad = [], []
+        for number, line in enumerate(lines[1:], 2):
+            record = _read_record(_parse(line))
+            if record is None:
+                bad.append(number)
+            else:
+                answers.append(record)
+        if bad:
+            log.warning("%s: %d lines are no answers and are not read (first: line %d)", path, len(bad), bad[0])
+        return answers
+
+    @property
+    def _header(self) -> dict[str, Any]:
+        return {_HEADER: FORMAT, "model": self._model}
+
+    def _open(self) -> io.BufferedRandom:
+        """The first file of this rank that no running process writes to and that is ours, repaired, at its end."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        stem = f"responses-rank{self._rank}"
+        n = 1
+        while True:
+            path = self.folder / (f"{stem}.jsonl" if n == 1 else f"{stem}-{n}.jsonl")
+            file = path.open("a+b")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process, however that ends
+            except BlockingIOError:
+                n += 1
+            except OSError:  # some network file systems have no locks: then a name that nobody else takes
+                file.close()
+                path = self.folder / f"{stem}-{uuid.uuid4().hex}.jsonl"
+                file = path.open("x+b")
+                self._repair(file, path)
+                return file
+            else:
+                if self._repair(file, path):
+                    return file
+                n += 1
+            file.close()
+
+    def _repair(self, file: io.BufferedRandom, path: Path) -> bool:
+        """Cuts off a broken last line and writes the header of a new file.  False if the file is another model's."""
+        file.seek(0)
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if content[:whole] and _parse(content.split(b"\n", 1)[0]) != self._header:
+            return False
+        if whole < len(content):
+            log.warning("%s: cut off %d bytes of a broken last line", path, len(content) - whole)
+            file.truncate(whole)
+        if not whole:
+            file.write(_line(self._header))
+            file.flush()
+        return True
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=True).encode() + b"\n"  # ASCII: lone surrogates in answers survive
+
+
+def _parse(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _read_record(value: Any) -> tuple[str, Answer] | None:
+    """A stored line as key and answer, or None if it is not of that form."""
+    if not isinstance(value, dict):
+        return None
+    key, text, events = value.get("key"), value.get("text"), value.get("events")
+    capped, windows = value.get("capped"), value.get("windows")
+    if not (isinstance(key, str) and len(key) == 64 and isinstance(text, str) and isinstance(capped, bool)):
+        return None
+    if not (isinstance(events, list) and all(isinstance(event, str) for event in events)):
+        return None
+    if not isinstance(windows, int) or isinstance(windows, bool) or windows < 1:
+        return None
+    return key, Answer(text, tuple(events), capped, windows)

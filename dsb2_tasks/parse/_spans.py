@@ -1,0 +1,216 @@
+"""Stretches of time with what happens in them: speaker turns, sound events, entity spans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._literal import Pairs, read_groups
+
+Span = tuple[float, float, str]
+
+#: A time: m:ss, h:mm:ss, or seconds; with its unit.
+_T = (
+    r"(?<![\w.:])(?:\d{1,4}:[0-5]\d(?::[0-5]\d)?(?:\.\d{1,9})?|\d{1,9}(?:\.\d{1,15})?)"
+    r"(?:\s?(?:ms|milliseconds?|msecs?|s|secs?|seconds?)(?!\w))?(?!\w|[.:]\d)"
+)
+_SEP = (
+    r"\s*(?:-+>?|=>|→|~|,?\s*\b(?:to|until|till|and|through)\b"
+    r"|[,;]?\s*(?:and\s+)?(?:it\s+)?\b(?:ends?|offset|stops?)(?:[ _]time)?\b\s*(?:at|:|=|is)?)\s*"
+)
+_PAIR = re.compile(rf"({_T}){_SEP}(?:at\s+)?({_T})|[(\[]\s*({_T})\s*,\s*({_T})\s*[)\]]", re.IGNORECASE)
+_TIME = re.compile(_T)
+_SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,15})?")
+_UNIT = re.compile(r"\s?(ms|milliseconds?|msecs?|s|secs?|seconds?)$")
+_DASHES = re.compile("[‐‑‒–—−〜～]")
+_RTTM = re.compile(
+    r"^SPEAKER\s+\S+\s+\S+\s+(\d{1,9}(?:\.\d{1,15})?)\s+(\d{1,9}(?:\.\d{1,15})?)\s+\S+\s+\S+\s+(\S+)", re.MULTILINE
+)
+_NOTHING = re.compile(
+    r"\b(?:no|not any|without any|zero)\s+(?:[\w-]+\s+){0,3}?"
+    r"(?:speech|speakers?|turns?|events?|sounds?|entit(?:y|ies)|notes?|voices?|matches|match|occurrences?)\b"
+    r"|\bnothing\b|\bsilence\b|\bsilent\b",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(
+    r"(?:`{3}\w*)?\s*(?:\[\s*\]|\{\s*[\"']?\w+[\"']?\s*:\s*\[\s*\]\s*\}|\{\s*\}|\(\s*\)|none|nothing)\s*\.?\s*(?:`{3})?",
+    re.IGNORECASE,
+)
+#: More spans, or fields of a line, than any clip has.
+_MOST = 20_000
+_BEGIN_KEYS = ("start", "onset", "begin", "from", "start_time", "onset_time", "begin_time", "starttime")
+_END_KEYS = ("end", "offset", "stop", "to", "end_time", "offset_time", "stop_time", "endtime")
+_LABEL_KEYS = (
+    "speaker",
+    "label",
+    "event",
+    "name",
+    "class",
+    "type",
+    "category",
+    "sound",
+    "entity",
+    "tag",
+    "pitch",
+    "note",
+    "midi",
+)
+#: What stands around a label in a line and is none of it. Articles only in lower case: a speaker may be called A.
+_FILLER = re.compile(
+    r"\b(?:[Ff]rom|[Bb]etween|[Aa]t|[Dd]uring|[Ss]tarts?|[Oo]nset|[Bb]egins?|[Ee]nds?|[Oo]ffset|[Ss]tops?|[Tt]ime|[Ss]econds?|secs?"
+    r"|speaks?|speaking|talks?|talking|is|was|are|and|then|again|a|an|the|s)\b"
+)
+_LEAD = re.compile(r"^\W*(?:\d+[.)]\s+)?(?:(?:speaker|label|event|sound|class|type|name)\s*[:=]\s*)?", re.IGNORECASE)
+_EDGE = " \t\"'`*“”‘’«»()[]{}<>|,;:.-=>→•#/\\"
+
+
+def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
+    """Reads labelled stretches of time.
+
+    Understood are RTTM lines; JSON or Python objects with start, end and label keys (and their synonyms), triples in either
+    order, ``{label: [[start, end]]}``; ``(label, start, end)`` groups; and lines such as "0:05 - 0:12 speaker A", "Speaker 1:
+    0.0s to 3.2s, 5s - 7s".  Times are seconds, with s or ms, or [h:]mm:ss.
+
+    Args:
+        answer: A model's answer.
+
+    Returns:
+        (start, end, label) in the order given, label "" where none is stated, and ``ok``; an empty list and ``nothing`` for
+        an answer that says there is nothing; or None and why: ``empty``, ``no_span``, ``reversed`` (no span ends after it
+        begins).
+    """
+    text = _DASHES.sub("-", clean(answer))
+    if not text:
+        return None, "empty"
+    found = list(_rttm(text)) or list(_structured(read_groups(text, limit=_MOST))) or list(_lines(text))
+    kept = [(start, end, label) for start, end, label in found if end > start]
+    if kept:
+        return kept, "ok"
+    if found:
+        return None, "reversed"
+    if _EMPTY.fullmatch(text) or _NOTHING.search(text):
+        return [], "nothing"
+    return None, "no_span"
+
+
+def _rttm(text: str) -> Iterator[Span]:
+    for onset, length, speaker in _RTTM.findall(text):
+        yield float(onset), float(onset) + float(length), speaker
+
+
+def read_time(value: Any) -> float | None:
+    """A time in seconds from a number, "1.5 s", "250 ms" or "1:02.5"; None if it is none."""
+    if isinstance(value, float):
+        return value if value >= 0 else None
+    if not isinstance(value, str):
+        return None
+    text = value.strip().lower()
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    if len(text) > 40 or _TIME.fullmatch(text) is None:
+        return None
+    unit = _UNIT.search(text)
+    number = text[: unit.start()] if unit else text
+    seconds = 0.0
+    for part in number.split(":"):
+        seconds = seconds * 60 + float(part)
+    return seconds / 1000 if unit and unit[1].startswith("m") else seconds
+
+
+def _structured(groups: Iterable[Any], label: str = "") -> Iterator[Span]:
+    """Spans in lists and mappings, depth first; ``label`` is that of the mapping's key above."""
+    stack: list[tuple[Any, str]] = [(group, label) for group in reversed(list(groups))]
+    while stack:
+        item, above = stack.pop()
+        if not isinstance(item, list):
+            continue
+        span = _of_mapping(item, above) if isinstance(item, Pairs) else _of_sequence(item, above)
+        if span is not None:
+            yield span
+        elif isinstance(item, Pairs):
+            stack.extend((value, key if isinstance(key, str) else above) for key, value in reversed(item))
+        else:
+            stack.extend((inner, above) for inner in reversed(item))
+
+
+def _of_mapping(item: Pairs, above: str) -> Span | None:
+    known = {str(key).strip().lower().replace(" ", "_"): value for key, value in item}
+    start = next((read_time(known[key]) for key in _BEGIN_KEYS if key in known), None)
+    end = next((read_time(known[key]) for key in _END_KEYS if key in known), None)
+    if end is None and start is not None and (length := read_time(known.get("duration"))) is not None:
+        end = start + length
+    if start is None or end is None:
+        return None
+    label = next((known[key] for key in _LABEL_KEYS if known.get(key) is not None), above)
+    return start, end, _text(label)
+
+
+def _of_sequence(item: list[Any], above: str) -> Span | None:
+    times = [read_time(part) for part in item]
+    if len(item) == 3 and times[0] is not None and times[1] is not None and not isinstance(item[2], list):
+        return times[0], times[1], _text(item[2])
+    if len(item) == 3 and times[1] is not None and times[2] is not None and isinstance(item[0], str):
+        return times[1], times[2], _text(item[0])
+    if len(item) == 2 and above and times[0] is not None and times[1] is not None:
+        return times[0], times[1], above
+    return None
+
+
+def _text(label: Any) -> str:
+    if isinstance(label, float):
+        return f"{label:g}"
+    return "" if label is None or isinstance(label, list) else str(label).strip()
+
+
+def _lines(text: str) -> Iterator[Span]:
+    """Spans of running text, line by line; a line without a label goes on with the last one."""
+    last = ""
+    for line in re.split(r"[\n;]", text):
+        pairs = [(m.start(), m.end(), m[1] or m[3], m[2] or m[4]) for m in _PAIR.finditer(line)]
+        pairs = pairs or list(_fields(line))
+        if not pairs:
+            if line.rstrip().endswith(":"):
+                last = _label(line) or last
+            continue
+        rest, at = [], 0
+        for begin, end, _, _ in pairs:
+            rest.append(line[at:begin])
+            at = end
+        last = _label(" ".join([*rest, line[at:]])) or last
+        for _, _, one, other in pairs:
+            start, end_time = read_time(one), read_time(other)
+            if start is not None and end_time is not None:
+                if not _UNIT.search(one.lower()) and re.search(r"\d\s?m", other.lower()):
+                    start /= 1000
+                yield start, end_time, last
+
+
+def _fields(line: str) -> Iterator[tuple[int, int, str, str]]:
+    """Neighbouring fields that are times, in a line cut at commas, tabs or bars ("spk1, 0.41, 5.27") or at blanks."""
+    at = 0
+    run: list[tuple[int, int, str]] = []
+    separator = r"[,|\t]" if re.search(r"[,|\t]", line) else " "
+    for field in [*re.split(separator, line, maxsplit=_MOST), ""]:
+        content = field.strip(" ()[]\"'")
+        if _SECONDS.fullmatch(content) or read_time(content) is not None:
+            run.append((at, at + len(field), content))
+        else:
+            yield from _pairs_of_run(run)
+            run = []
+        at += len(field) + 1
+
+
+def _pairs_of_run(run: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str, str]]:
+    """Neighbours two by two; of three the one that does not fit in is a speaker's number."""
+    if len(run) == 3:
+        times = [read_time(content) or 0.0 for _, _, content in run]
+        run = run[:2] if times[0] < times[1] >= times[2] else run[1:]
+    for (begin, _, one), (_, end, other) in zip(run[::2], run[1::2], strict=False):
+        yield begin, end, one, other
+
+
+def _label(rest: str) -> str:
+    words = " ".join(_FILLER.sub(" ", rest).split())
+    return _LEAD.sub("", words).strip(_EDGE)

@@ -1,0 +1,22 @@
+"""Scoring: from metrics of tasks to N/A-scaled values, improvements over a baseline, domain scores and intervals.
+
+Pure arithmetic; nan stands for "not defined" and what is not defined is left out and counted, never taken as zero.
+"""
+
+from __future__ import annotations
+
+from dsb2_tasks.scoring._bootstrap import Interval, bootstrap, bootstrap_improvement
+from dsb2_tasks.scoring._domain import DomainScore, domain_score
+from dsb2_tasks.scoring._rules import copied_recipe, na_scale, relative_improvement, relative_improvement_bounded
+
+__all__ = [
+    "DomainScore",
+    "Interval",
+    "bootstrap",
+    "bootstrap_improvement",
+    "copied_recipe",
+    "domain_score",
+    "na_scale",
+    "relative_improvement",
+    "relative_improvement_bounded",
+]

@@ -1,0 +1,111 @@
+"""What every kind of source gives: text columns in memory, audio bytes on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dsb2_tasks.audio import AudioError, AudioSource, RawAudio
+
+if TYPE_CHECKING:
+    import datasets
+    import pyarrow as pa
+
+
+class DataError(RuntimeError):
+    """Data cannot be opened or have another shape than the task says; the message names data set, place and fix."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One split of one data set.
+
+    Attributes:
+        repo: Name that handles carry; never an absolute path.
+        revision: Commit, ``main``, ``samples`` or ``local``.
+        split: Name of the split.
+        columns: Text columns by name, each with one value a row.
+        audio_columns: Names of the audio columns.
+        audio: Reads the file bytes of one clip.
+    """
+
+    repo: str
+    revision: str
+    split: str
+    columns: dict[str, list[Any]]
+    audio_columns: tuple[str, ...]
+    audio: AudioSource
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+
+def raw_audio(value: Any, place: str, folder: Path | None = None) -> RawAudio:
+    """The bytes behind one cell of an audio column.
+
+    Args:
+        value: ``{"bytes": ..., "path": ...}`` as datasets stores audio, or a path.
+        place: Data set, row and column for messages.
+        folder: Folder that relative paths start from.
+
+    Raises:
+        AudioError: The cell is empty or its file cannot be read.
+    """
+    if isinstance(value, Mapping):
+        data, path = value.get("bytes"), value.get("path")
+    else:
+        data, path = None, value
+    if data is not None:
+        return RawAudio(bytes(data), Path(str(path)).name if path else "")
+    if not path:
+        raise AudioError(f"{place}: the cell holds neither bytes nor a path")
+    file = Path(str(path)) if folder is None else folder / str(path)
+    try:
+        return RawAudio(file.read_bytes(), file.name)
+    except OSError as error:
+        raise AudioError(f"{place}: {file} cannot be read ({error.strerror or error})") from None
+
+
+class DatasetAudio:
+    """Clips of a ``datasets.Dataset`` whose audio columns are cast to ``decode=False`` (memory-mapped, not in memory)."""
+
+    def __init__(self, dataset: datasets.Dataset, name: str) -> None:
+        self._columns = {column: dataset.select_columns([column]) for column in dataset.column_names}
+        self._name = name
+
+    def read(self, row: int, column: str) -> RawAudio:
+        """Reads the file bytes of one clip."""
+        return raw_audio(self._columns[column][row][column], f"{self._name} row {row} column {column!r}")
+
+
+class ParquetAudio:
+    """Clips of one small parquet file, read again when asked: the embedded samples, some 50 kB each."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._name = path, name
+
+    def read(self, row: int, column: str) -> RawAudio:
+        """Reads the file bytes of one clip."""
+        return raw_audio(_parquet_column(self._path, column)[row].as_py(), f"{self._name} row {row} column {column!r}")
+
+
+@lru_cache(maxsize=8)
+def _parquet_column(path: Path, column: str) -> pa.ChunkedArray:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, columns=[column]).column(column)
+
+
+class FolderAudio:
+    """Clips of a folder, named in its metadata file; every path was checked to lie inside the folder."""
+
+    def __init__(self, folder: Path, paths: dict[str, list[str | None]], name: str) -> None:
+        self._folder, self._paths, self._name = folder, paths, name
+
+    def read(self, row: int, column: str) -> RawAudio:
+        """Reads the file bytes of one clip."""
+        return raw_audio(self._paths[column][row], f"{self._name} row {row} column {column!r}", self._folder)

@@ -1,0 +1,232 @@
+"""``DSB2Task``: the class that every task file names.
+
+It opens the data, hands out documents with handles in place of audio, and turns what a hook counted into the numbers
+that lm-eval aggregates.  What is evaluated stands in the YAML; how an answer is read stands in :mod:`dsb2_tasks.hooks`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lm_eval.api.task import ConfigurableTask
+
+from dsb2_tasks import catalog, hooks, metrics
+from dsb2_tasks.audio import read_failure
+from dsb2_tasks.metrics import Metric, Row
+from dsb2_tasks.sources import DataError, Docs, open_rows
+from dsb2_tasks.spec import read_spec
+
+log = logging.getLogger(__name__)
+
+#: Keys of ``--metadata`` that this class reads; everything else there belongs to lm-eval and to models.
+_HOOKS = ("doc_to_text", "doc_to_audio", "doc_to_target", "process_results")
+_sample_warning_given = False
+
+
+class _Value:
+    """Aggregation of one metric: rows of all documents to one float; total, so that a run never dies at its end."""
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+        self.rows: Sequence[Row | None] = ()
+
+    def __call__(self, rows: Sequence[Row | None]) -> float:
+        self.rows = rows
+        return float(self.metric.aggregate(rows))
+
+    def __repr__(self) -> str:
+        return f"{self.metric.name} of the summed statistics"
+
+
+class _StandardError:
+    """Aggregation of ``<metric>_stderr``: lm-eval gives custom metrics no standard error, so it rides as a second metric.
+
+    Its own rows are empty; it reads those that its metric was given just before (lm-eval keeps their order).
+    """
+
+    def __init__(self, value: _Value) -> None:
+        self._value = value
+
+    def __call__(self, _: Sequence[None]) -> float | str:
+        error = float(self._value.metric.stderr(self._value.rows))
+        return error if math.isfinite(error) else "N/A"
+
+    def __repr__(self) -> str:
+        return f"standard error of {self._value.metric.name}"
+
+
+class DSB2Task(ConfigurableTask):
+    """One Dynamic-SUPERB task (or one of the same form) for lm-eval.
+
+    ``--metadata`` keys: ``data`` = ``hub`` (default), ``samples`` or a folder; ``bad_labels`` = ``error`` (default) or
+    ``skip``, what to do with rows whose label has not the shape that the task states.
+    """
+
+    MULTIMODAL = True
+    OUTPUT_TYPE = "generate_until"
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        """Builds the task from its YAML mapping with functions resolved and run-time metadata merged in.
+
+        Raises:
+            SpecError: The task file is wrong.
+            DataError: The data cannot be opened or do not fit the task.
+        """
+        metadata = dict(config.get("metadata") or {})
+        origin = Path(str(metadata.get("config_source") or config.get("task")))
+        config = catalog.complete(config, origin)
+        self.name = str(config["task"])
+        self.spec = read_spec(config, origin)
+        self.kind = hooks.KINDS[self.spec.kind]
+        self.data = str(metadata.get("data", "hub"))
+        self._bad_labels = str(metadata.get("bad_labels", "error"))
+        if self._bad_labels not in ("error", "skip"):
+            raise DataError(f"bad_labels={self._bad_labels!r} is neither 'error' nor 'skip' (in --metadata bad_labels=...)")
+        self._base = origin.parent
+        own = {k: v for k, v in config.items() if k not in ("class", "dsb2", "dsb2_base", "dsb2_template", "tag", "include")}
+        for key in _HOOKS:
+            own[key] = _resolve(own.get(key), key, origin)
+        self._score = own.pop("process_results")
+        own.update(
+            dataset_path=self.spec.data[0].path,
+            test_split=self.spec.data[0].split,
+            metric_list=[],
+            metadata={**metadata, "dsb2": {**self.spec.model_dump(mode="json", exclude_defaults=True), "read_from": self.data}},
+        )
+        super().__init__(config=own)
+        if self.data == "samples" and not all(source.is_local for source in self.spec.data):
+            self.VERSION: str = f"{self.config.metadata.get('version', 0)}-samples"
+            _warn_samples()
+        self._declare_metrics()
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Opens the data sets of the task as one and checks the shape of every label; called once by lm-eval."""
+        parts = [open_rows(source, self.data, self._base, self.name) for source in self.spec.data]
+        self._docs = Docs(self.name, self.spec, parts)
+        self.spec = hooks.close_options(self.spec, [self._docs.text(i) for i in range(len(self._docs))])
+        self._guard_labels()
+        self.dataset = {self.spec.data[0].split: self._docs}
+
+    def _guard_labels(self) -> None:
+        """Refuses labels of another shape than the task states, before a model is asked anything."""
+        good, faults = [], []
+        for index in range(len(self._docs)):
+            try:
+                self.kind.read_label(self._docs.text(index), self.spec)
+                good.append(index)
+            except hooks.LabelError as error:
+                faults.append(f"{self.name}: {self._docs.place(index)}: {error}")
+        if not faults:
+            return
+        summary = f"{len(faults)} of {len(self._docs)} labels have another shape than the task file states; first: {faults[0]}"
+        if self._bad_labels == "error" or not good:
+            raise DataError(
+                f"{summary}\nThe task table is a reconstruction (confidence here: {self.spec.confidence}): correct dsb2.kind, "
+                f"dsb2.options or dsb2.label in {self.config.metadata['config_source']}, or leave such rows out with "
+                f"--metadata bad_labels=skip"
+            )
+        log.warning("%s (left out)", summary)
+        self._docs.keep(good)
+
+    def test_docs(self) -> Docs:
+        """The documents; made on access, never held together."""
+        return self._docs
+
+    def doc_iterator(
+        self, *, rank: int = 0, limit: int | None = None, world_size: int = 1, samples: list[int] | None = None
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Documents of one rank as ``(number, document)``; touches no document of another rank.
+
+        With ``samples`` the number counts within that list, in the order given, which is how lm-eval maps it back.
+        """
+        total = len(self._docs)
+        if samples:
+            outside = [s for s in samples if not 0 <= s < total]
+            if outside:
+                raise ValueError(f"{self.name}: --samples names {outside}, the task has documents 0 to {total - 1}")
+            chosen = list(samples)
+        else:
+            chosen = list(range(total if limit is None else min(int(limit), total)))
+        for number in range(int(rank), len(chosen), int(world_size)):
+            yield number, self._docs[chosen[number]]
+
+    def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
+        """Scores one answer.
+
+        Returns:
+            A row of statistics, or None for "not counted", for every metric of the task, always the same keys.
+        """
+        if "bypass" in self._metric_fn_list:  # --predict_only
+            return {"bypass": 0}
+        answer = str(results[0])
+        failure = read_failure(answer)
+        rows: dict[str, Row | None] = dict.fromkeys(self._values)
+        if self.spec.audio:
+            rows["audio_error_rate"] = (0.0, "ok") if failure is None else (1.0, failure[1])
+        if failure is None:
+            scored = self._score(answer, doc, self.spec)
+            rows.update(scored.statistics)
+            primary = self.spec.metric
+            if self.kind.na:
+                missing = scored.statistics[primary] is None
+                rows["na_rate"] = (float(missing), scored.status)
+                rows[f"{primary}_scaled"] = (float(missing), *(scored.statistics[primary] or ()))
+            elif "unparsed_rate" in rows:
+                rows["unparsed_rate"] = (float(scored.status != "ok"), scored.status)
+        result: dict[str, Any] = {}
+        for name, row in rows.items():
+            result[name] = row
+            result[f"{name}_stderr"] = None
+        return result
+
+    def dump_config(self) -> dict[str, Any]:
+        """The configuration for the results file: hooks by name, so that two runs write the same (lm-eval writes addresses)."""
+        return {key: _by_name(value) for key, value in asdict(self.config).items() if value is not None}
+
+    def _declare_metrics(self) -> None:
+        primary = metrics.get(self.spec.metric)
+        declared = [metrics.get(name) for name in self.kind.metrics(self.spec)]
+        if self.kind.na:
+            declared += [metrics.scaled(primary), metrics.get("na_rate")]
+        elif self.kind.parsed:
+            declared.append(metrics.get("unparsed_rate"))
+        if self.spec.audio:
+            declared.append(metrics.get("audio_error_rate"))
+        self._values = {metric.name: _Value(metric) for metric in declared}
+        for name, value in self._values.items():
+            self._metric_fn_list[name] = None
+            self._aggregation_list[name] = value
+            self._higher_is_better[name] = value.metric.higher_is_better
+            self._aggregation_list[f"{name}_stderr"] = _StandardError(value)
+
+
+def _resolve(value: Any, key: str, origin: Path) -> Any:
+    """A hook as a function: lm-eval has resolved ``!function`` already, a template filled in by the catalogue has not."""
+    if callable(value) or value is None:
+        return value
+    module, _, name = str(value).rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise DataError(f"{origin}: {key}: {value!r} is no function that can be imported ({error})") from None
+
+
+def _by_name(value: Any) -> Any:
+    if callable(value):
+        return f"{value.__module__}.{value.__qualname__}"
+    if isinstance(value, dict):
+        return {key: _by_name(item) for key, item in value.items()}
+    return [_by_name(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _warn_samples() -> None:
+    global _sample_warning_given
+    if not _sample_warning_given:
+        log.warning("SAMPLE DATA: a few synthetic clips per task that ship with dsb2-tasks; the numbers are no benchmark results")
+        _sample_warning_given = True

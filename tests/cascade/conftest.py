@@ -1,0 +1,55 @@
+"""Clips that the audio store knows."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from cascade_helpers import wav
+
+from dsb2_tasks.audio import STORE, AudioError, RawAudio, make_handle
+
+
+class Memory:
+    """An audio source that holds files in memory, by row."""
+
+    def __init__(self) -> None:
+        self.files: list[bytes] = []
+        self.away = False
+
+    def read(self, row: int, column: str) -> RawAudio:
+        if self.away:
+            raise AudioError(f"row {row} cannot be reached")
+        return RawAudio(self.files[row], f"{row}.wav")
+
+
+@pytest.fixture
+def source() -> Memory:
+    """Where the clips of a test lie."""
+    return Memory()
+
+
+@pytest.fixture
+def clip(source: Memory) -> Callable[..., dict[str, Any]]:
+    """Makes a clip known to the audio store and gives its handle; takes samples, or the bytes of a file."""
+    repo = f"test/{uuid.uuid4().hex}"
+    STORE.register(repo, "local", "test", source)
+
+    def make(content: np.ndarray | bytes, rate: int = 16_000, channels: str = "mono") -> dict[str, Any]:
+        data = content if isinstance(content, bytes) else wav(content, rate)
+        source.files.append(data)
+        return make_handle(
+            repo=repo,
+            revision="local",
+            split="test",
+            row=len(source.files) - 1,
+            column="audio",
+            sha256=hashlib.sha256(data).hexdigest(),
+            channels=channels,
+        )
+
+    return make

@@ -1,0 +1,30 @@
+"""For all tests: nothing is fetched, nothing is written to the user's cache, and the user's settings do not reach in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+# Before anything imports huggingface_hub, which reads its settings at import.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_DATASETS_OFFLINE"] = "1"
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+for _name in ("DSB2_TASKS_PATH", "DSB2_NO_AUTOLOAD", "DSB2_BASELINE"):
+    os.environ.pop(_name, None)
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Root of the checkout that is tested."""
+    return REPOSITORY
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Response stores and tiny models of tests live in a folder of the test session."""
+    cache = tmp_path_factory.getbasetemp() / "dsb2-cache"
+    monkeypatch.setenv("DSB2_CACHE", str(cache))

@@ -1,0 +1,94 @@
+"""The command of the mission, typed as a user types it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+
+import pytest
+
+from dsb2_tasks import catalog
+
+TINY = ("--model", "hf-audio", "--model_args", "pretrained=tiny", "--metadata", "data=samples")
+KNOWN = catalog.read_catalog([catalog.yaml_root()])
+
+
+def check_tables(run: object, group: str, domains: int, tasks: int) -> None:
+    rows, groups = run.table("Tasks"), run.table("Groups")
+    members = KNOWN.members(group)
+    assert len(members) == tasks
+    assert sorted(row for row in rows if row in KNOWN.tasks) == sorted(members)
+    listed = [g for g in groups if KNOWN.groups[g].spec.domain is not None]
+    assert len(listed) == domains and group in groups
+    assert "samples" in run.printed and "SAMPLE DATA" in run.printed
+
+
+@pytest.mark.parametrize(
+    ("group", "domains", "tasks"),
+    [
+        ("dsb2_speech", 8, 125),
+        ("dsb2_music", 4, 28),
+        ("dsb2_audio", 5, 27),
+        pytest.param("dsb2", 17, 180, marks=pytest.mark.slow),
+    ],
+)
+def test_group_runs_and_prints_every_row(lm_eval: Callable, group: str, domains: int, tasks: int) -> None:
+    run = lm_eval("--tasks", group, *TINY, "--limit", "2", "--log_samples")
+    check_tables(run, group, domains, tasks)
+    results = run.results
+    for name in KNOWN.members(group):
+        spec = KNOWN.tasks[name].spec
+        row = results["results"][name]
+        assert f"{spec.metric},none" in row and results["versions"][name].endswith("-samples")
+        for key, value in row.items():
+            if "," in key:
+                assert value == "N/A" or isinstance(value, float), (name, key, value)
+        assert results["configs"][name]["metadata"]["dsb2"]["read_from"] == "samples"
+        for sample in run.samples(name):
+            assert "bytes" not in json.dumps(sample["doc"]).lower() or len(json.dumps(sample)) < 20_000
+    for name, row in results["groups"].items():
+        numbers = [v for k, v in row.items() if "," in k]
+        assert numbers and all(isinstance(v, (int, float)) and math.isfinite(v) for v in numbers), (name, row)
+    assert results["groups"][group]["tasks,none"] == tasks
+
+
+def test_a_tag_runs_tasks_across_groups(lm_eval: Callable) -> None:
+    run = lm_eval("--tasks", "dsb2_turns", *TINY, "--limit", "1")
+    assert run.table("Tasks") == ["dsb2_superb_sd_libri2mix"]
+
+
+def test_without_the_hook_the_task_is_unknown(lm_eval: Callable) -> None:
+    run = lm_eval("--tasks", "dsb2_turns", *TINY, "--limit", "1", check=False, DSB2_NO_AUTOLOAD="1")
+    assert run.status != 0 and "Tasks not found: dsb2_turns" in run.printed
+
+
+def test_all_names_are_listed(lm_eval: Callable) -> None:
+    listed = lm_eval("ls", "subtasks").printed
+    missing = [name for name in KNOWN.tasks if f"|{name}" not in listed.replace(" ", "")]
+    assert len(KNOWN.tasks) == 187 and not missing
+
+
+def test_no_hub_is_one_error_that_names_the_way_out(lm_eval: Callable) -> None:
+    run = lm_eval("--tasks", "dsb2_superb_sd_libri2mix", "--model", "hf-audio", "--model_args", "pretrained=tiny", check=False)
+    assert run.status != 0
+    assert "data set 'DynamicSuperb/SuperbSD_Libri2Mix-Test'" in run.printed and "data=samples" in run.printed
+
+
+def test_the_default_model_that_cannot_be_had_is_named(lm_eval: Callable) -> None:
+    run = lm_eval("--tasks", "dsb2_superb_sd_libri2mix", "--model", "hf-audio", "--metadata", "data=samples", check=False)
+    assert run.status != 0
+    assert "Qwen/Qwen2-Audio-7B-Instruct" in run.printed and "pretrained=" in run.printed
+
+
+def test_predict_only(lm_eval: Callable) -> None:
+    run = lm_eval("--tasks", "dsb2_superb_sd_libri2mix", *TINY, "--limit", "2", "--predict_only")
+    assert run.results["results"]["dsb2_superb_sd_libri2mix"]["bypass,none"] == 999
+    assert len(run.samples("dsb2_superb_sd_libri2mix")) == 2
+
+
+def test_chosen_samples_keep_their_numbers(lm_eval: Callable) -> None:
+    name = "dsb2_superb_sd_libri2mix"
+    everything = {s["doc_id"]: s["doc"]["file"] for s in lm_eval("--tasks", name, *TINY, "--log_samples").samples(name)}
+    chosen = lm_eval("--tasks", name, *TINY, "--log_samples", "--samples", json.dumps({name: [3, 0, 2]})).samples(name)
+    assert {s["doc_id"]: s["doc"]["file"] for s in chosen} == {i: everything[i] for i in (0, 2, 3)}
