@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from lm_eval.api.instance import Instance
     from lm_eval.api.model import CacheHook
 
-#: Below lm-eval's logger, the only one whose level and handler its command sets up: the log of a run shows our lines too.
-log = logging.getLogger(f"lm_eval.{__name__}")
+log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound="AudioLM")
 

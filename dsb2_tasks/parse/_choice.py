@@ -88,6 +88,7 @@ class _Options:
         self.bare: dict[Words, list[_Form]] = {}
         for option, tokens in wordings:
             self._add(option, tokens)
+        self.fragile = {words for words in (*self.forms, *self.bare) if self._is_fragile(words)}
         self.longest = max(map(len, self.forms), default=0)
         self.starts = _by_first_word(self.forms)
         self.bare_starts = _by_first_word(self.bare)
@@ -103,7 +104,7 @@ class _Options:
         """The words as this set compares them: a sign in front counts only where options differ by it."""
         return tokens.words if self.signed else tuple(map(_bare, tokens.words))
 
-    def is_fragile(self, form: Words) -> bool:
+    def _is_fragile(self, form: Words) -> bool:
         if len(form) != 1:
             return False
         word = form[0]
@@ -214,6 +215,8 @@ class _Answer:
         return tuple(written) if len(written) == 1 else options
 
     def _gaps_fit(self, form: _Form, begin: int) -> bool:
+        if len(form.words) == 1:
+            return True
         gaps = self.gaps[begin + 1 : begin + len(form.words)]
         return all(gap in ("", own) or (gap in ("-", "/") and not own) for gap, own in zip(gaps, form.gaps, strict=True))
 
@@ -235,6 +238,7 @@ class _Answer:
     def _scan(self, table: dict[Words, list[_Form]], starts: dict[str, list[Words]], words: Words, begin: int) -> list[_Mention]:
         found: list[_Mention] = []
         counted: set[Words] = set()
+        fragile = self.offered.fragile
         covered = begin
         for at in range(begin, self.end):
             for form in starts.get(words[at], ()):
@@ -244,25 +248,32 @@ class _Answer:
                 if form in counted:
                     covered = end
                     break
-                options = self._named(table, words, at, end)
-                if not options:
+                if form in fragile and self._is_passing(at):
+                    break
+                if not any(self._gaps_fit(known, at) for known in table[form]):
                     continue
                 covered = end
                 if self._counts(table, form, at, begin) and not self._negated(at, begin):
+                    options = self._named(table, words, at, end)
                     found.append(_Mention(at, end, options))
                     counted.add(form)
                 break
         return found
 
+    def _is_passing(self, at: int) -> bool:
+        """Whether a word stands in the middle of others: the common case of a word that marks nothing, decided fast."""
+        following = at + 1
+        return not self.gaps[at] and following < self.end and not self.gaps[following] and self.words[following] not in _FOLLOWERS
+
     def _counts(self, table: dict[Words, list[_Form]], form: Words, at: int, begin: int) -> bool:
         """Whether a form found at ``at`` names its option, and is not a word said for another reason."""
         end = at + len(form)
+        if form not in self.offered.fragile and form != ("one",):
+            return True
         if form == ("one",) and self.offered.numbers:
             before = self.words[at - 1] if at > begin and not self.gaps[at] else ""
             after = self.words[end] if end < self.end and not self.gaps[end] else ""
             return before not in _ONE_AFTER and after not in _ONE_BEFORE
-        if not self.offered.is_fragile(form):
-            return True
         if _is_letter(form[0]) and all(known.surfaces != self.surfaces[at:end] for known in table[form]):
             return False
         return self._marked(at, end, begin)

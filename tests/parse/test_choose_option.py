@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
-
+import time
 import pytest
 
 from dsb2_tasks.parse import choose_labels, choose_option, match_option
@@ -13,7 +12,7 @@ EMOTIONS = ["happy", "sad", "angry", "neutral"]
 YES_NO = ["yes", "no"]
 COMMANDS = ["yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go", "_silence_", "_unknown_"]
 KEYS = ["C major", "C minor", "C# minor", "Eb major", "E major", "F# major"]
-PHONES = ["pʰ", "ph", "p", "a", "ɑ", "ə", "k'", "k"]
+PHONES = ["pʰ", "ph", "p", "a", "ɑ", "ə", "kʼ", "k"]
 SHAPES: list[tuple[str, list[str], str | None, str]] = [
     # bare, quoted, marked up
     ("happy", EMOTIONS, "happy", "exact"),
@@ -114,14 +113,9 @@ def test_the_order_of_options_does_not_matter(answer: str, options: list[str], o
 @pytest.mark.parametrize("options", [EMOTIONS, YES_NO, COMMANDS, KEYS, PHONES, ["[+back]", "[-back]"], ["A", "B"], ["😀", "😢"]])
 def test_every_option_names_itself(options: list[str]) -> None:
     for option in options:
-        for answer in (
-            option,
-            option.upper() if len(option) > 2 else option,
-            f"The answer is: {option}",
-            f"<think>x</think>{option}",
-        ):
-            found, _ = choose_option(answer, options)
-            assert found == option, answer
+        loud = option.upper() if len(option) > 2 else option
+        for answer in (option, loud, f"The answer is: {option}", f"<think>x</think>{option}"):
+            assert choose_option(answer, options)[0] == option, answer
         assert match_option(option, options) == option
 
 
@@ -197,8 +191,6 @@ def test_no_set(answer: str, status: str) -> None:
 
 
 def test_many_options_are_fast() -> None:
-    import time
-
     options = [f"{a}{b}{c}" for a in "ptkbdgmn" for b in "aeiouəɛɔ" for c in "ptkbdgmns"]
     choose_option("warm", options)
     start = time.process_time()
@@ -207,5 +199,5 @@ def test_many_options_are_fast() -> None:
     assert time.process_time() - start < 1.0
 
 
-def test_options_may_be_any_sequence(tmp_path: Any) -> None:
+def test_options_may_be_any_sequence() -> None:
     assert choose_option("x", ("x", "y")) == choose_option("x", ["x", "y"]) == ("x", "exact")

@@ -37,8 +37,8 @@ FORMS = {
     "arrows": lambda rows: "\n".join(f"- [{label}] {a} -> {b}" for a, b, label in rows),
     "milliseconds": lambda rows: "\n".join(f"{label} {a * 1000:.0f} ms to {b * 1000:.0f} ms" for a, b, label in rows),
     "columns": lambda rows: "\n".join(f"{a},{b},{label}" for a, b, label in rows),
-    "table": lambda rows: (
-        "| who | start | end |\n|---|---|---|\n" + "\n".join(f"| {label} | {a} | {b} |" for a, b, label in rows)
+    "table": lambda rows: "\n".join(
+        ["| who | start | end |", "|---|---|---|", *(f"| {label} | {a} | {b} |" for a, b, label in rows)]
     ),
 }
 

@@ -206,11 +206,10 @@ def test_a_pitch_needs_its_octave() -> None:
     assert read_pitch("MIDI 60") == 60 and read_pitch("128") is None and read_pitch("x") is None
 
 
+KEYS = st.text(alphabet="abc", min_size=1, max_size=3)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-999, 999).map(float) | st.text(alphabet="abc é'\"\\,:[]{}()\n", max_size=6),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(alphabet="abc", min_size=1, max_size=3), inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
 

@@ -30,89 +30,14 @@ READERS: dict[str, Callable[[str], Any]] = {
     "parse_entities": parse.parse_entities,
     "parse_tags": parse.parse_tags,
 }
-WORDS = [
-    "happy",
-    "sad",
-    "yes",
-    "no",
-    "not",
-    "one",
-    "a",
-    "1",
-    "0.5",
-    "1:30",
-    "-3",
-    "3-5",
-    "8/10",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "'",
-    '"',
-    ":",
-    ",",
-    ";",
-    ".",
-    "-",
-    "/",
-    "\\",
-    "\n",
-    "<",
-    ">",
-    "|",
-    "#",
-    "%",
-    "°",
-    "C#4",
-    "Hz",
-    "ms",
-    "seconds",
-    "between",
-    "and",
-    "to",
-    "answer",
-    "is",
-    "score",
-    "scale",
-    "of",
-    "out",
-    "<think>",
-    "</think>",
-    "<|x|>",
-    "SPEAKER",
-    "<NA>",
-    "PERSON:",
-    "artist:",
-    "DET",
-    "NOUN",
-    "(POS):",
-    "B-artist",
-    "E-artist",
-    "transcription",
-    "我",
-    "é́",
-    "😀",
-    "�",
-    "\x00",
-    "½",
-    "e999",
-    "inf",
-    "nan",
-    "None",
-    "[]",
-    "{}",
-    "```",
-    "BPM",
-    "\\boxed{",
-    "}",
-]
+WORDS = """happy sad yes no not one a 1 0.5 1:30 -3 3-5 8/10 ( ) [ ] { } ' " : , ; . - / \\ < > | # % ° C#4 Hz ms seconds between and to
+answer is score scale of out <think> </think> <|x|> SPEAKER <NA> PERSON: artist: DET NOUN (POS): B-artist E-artist transcription
+我 é́ 😀 ½ e999 inf nan None [] {} ``` BPM \\boxed{ }""".split()
+WORDS += ["\n", "\ud83d", "\x00"]
 TEXTS = (
     st.text(max_size=80)
     | st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join)
-    | st.lists(st.sampled_from(WORDS)).map("".join)
+    | st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
 )
 
 
@@ -146,10 +71,30 @@ def test_thinking_changes_nothing(text: str, thought: str) -> None:
 
 MEGABYTE = 1_000_000
 PIECES = [
-    "a ", "1 ", "one ", "1,", "1-", "0:00 ", "<think>", "<|", "(", "[]", "(a, 1, 2) ", '"', "'", "{a:", "C4 ", "answer is ", "not happy ",
-    "1.5-2.5 a\n", "artist: b, ", "B-a x E-a ", "PERSON: x; ", "x (PERSON), ", "\\boxed{", "a scale of ", "between 1 and ", "start 1 end ",
-    " ", "\n", "_", "我", "I'm sorry ", "Here is the ", "\u0301",
-]  # fmt: skip
+    *(
+        "a ",
+        "1 ",
+        "one ",
+        "1,",
+        "1-",
+        "0:00 ",
+        "<think>",
+        "<|",
+        "(",
+        "[]",
+        "(a, 1, 2) ",
+        '"',
+        "'",
+        "{a:",
+        "C4 ",
+        " ",
+        "\n",
+        "_",
+        "我",
+    ),
+    *("answer is ", "not happy ", "1.5-2.5 a\n", "artist: b, ", "B-a x E-a ", "PERSON: x; ", "x (PERSON), ", "\\boxed{"),
+    *("a scale of ", "between 1 and ", "start 1 end ", "I'm sorry ", "Here is the ", "\u0301"),
+]
 
 
 @pytest.mark.slow
