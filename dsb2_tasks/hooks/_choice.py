@@ -35,21 +35,26 @@ def _expected(options: tuple[str, ...]) -> str:
     return f"one of the {len(options)} options {shown}{', ...' if len(options) > 12 else ''}"
 
 
-def _option(label: str, spec: TaskSpec) -> str:
+def _option(name: str, label: str, spec: TaskSpec) -> str:
+    """The option that a name means; ``label`` is the whole label that holds it, for the message."""
     options = options_of(spec)
-    option = match_option(label.strip(), options, aliases=spec.aliases)
+    option = match_option(name, options, aliases=spec.aliases)
     if option is None:
-        raise LabelError(_expected(options), label)
+        raise LabelError(_expected(options) + (f" (not {name!r})" if name != label else ""), label)
     return option
 
 
 def _read_choice_label(doc: Doc, spec: TaskSpec) -> str:
-    option = _option(label_text(doc, _expected(options_of(spec))), spec)
+    label = label_text(doc, _expected(options_of(spec)))
+    option = _option(label, label, spec)
     named = {spec.metric, *spec.secondary}
     if named & {"pitch_acc", "chroma_acc"} and not option.isdecimal():
         raise LabelError("a MIDI number, as pitch_acc and chroma_acc compare them", option)
-    if "key_weighted" in named and not re.match(r"[A-Ga-g](?![a-z]{3})", option):
-        raise LabelError("a key such as 'C# minor', as key_weighted compares them", option)
+    if "key_weighted" in named:
+        try:
+            metrics.key_row(option, option)
+        except ValueError:
+            raise LabelError("a key such as 'C# minor', as key_weighted compares them", option) from None
     return option
 
 
@@ -102,7 +107,7 @@ def _read_labels_label(doc: Doc, spec: TaskSpec) -> tuple[str, ...]:
     found: list[str] = []
     for label in doc["dsb2_label"]:
         whole = match_option(label.strip(), options, aliases=spec.aliases)
-        found += [whole] if whole is not None else [_option(piece, spec) for piece in _pieces(label)]
+        found += [whole] if whole is not None else [_option(piece, label, spec) for piece in _pieces(label)]
     return tuple(dict.fromkeys(found))
 
 

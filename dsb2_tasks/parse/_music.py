@@ -92,7 +92,7 @@ def parse_notes(answer: str) -> tuple[list[Note] | None, str]:
         reason of :func:`dsb2_tasks.parse.parse_spans`.
     """
     text = clean(answer)
-    triples = list(_triples(read_groups(text, limit=20_000)))
+    triples = list(_triples(read_groups(text, limit=20_000))) if re.search(r"\d", text) else []
     for onset, offset, pitch in ((0, 1, 2), (1, 2, 0)):
         notes = [
             (row[onset], row[offset], int(row[pitch]))

@@ -62,6 +62,8 @@ _FILLER = re.compile(
     r"\b(?:[Ff]rom|[Bb]etween|[Aa]t|[Dd]uring|[Ss]tarts?|[Oo]nset|[Bb]egins?|[Ee]nds?|[Oo]ffset|[Ss]tops?|[Tt]ime|[Ss]econds?|secs?"
     r"|speaks?|speaking|talks?|talking|is|was|are|and|then|again|a|an|the|s)\b"
 )
+_DIGIT = re.compile(r"\d")
+_JOINT = re.compile(r",|\band\b|\bthen\b")
 _LEAD = re.compile(r"^\W*(?:\d+[.)]\s+)?(?:(?:speaker|label|event|sound|class|type|name)\s*[:=]\s*)?", re.IGNORECASE)
 _EDGE = " \t\"'`*“”‘’«»()[]{}<>|,;:.-=>→•#/\\"
 
@@ -84,7 +86,9 @@ def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
     text = _DASHES.sub("-", clean(answer))
     if not text:
         return None, "empty"
-    found = list(_rttm(text)) or list(_structured(read_groups(text, limit=_MOST))) or list(_lines(text))
+    found: list[Span] = []
+    if _DIGIT.search(text):
+        found = list(_rttm(text)) or list(_structured(read_groups(text, limit=_MOST))) or list(_lines(text))
     kept = [(start, end, label) for start, end, label in found if end > start]
     if kept:
         return kept, "ok"
@@ -168,23 +172,34 @@ def _lines(text: str) -> Iterator[Span]:
     """Spans of running text, line by line; a line without a label goes on with the last one."""
     last = ""
     for line in re.split(r"[\n;]", text):
-        pairs = [(m.start(), m.end(), m[1] or m[3], m[2] or m[4]) for m in _PAIR.finditer(line)]
-        pairs = pairs or list(_fields(line))
+        timed = _DIGIT.search(line) is not None
+        pairs = [(m.start(), m.end(), m[1] or m[3], m[2] or m[4]) for m in _PAIR.finditer(line)] if timed else []
+        pairs = pairs or (list(_fields(line)) if timed else [])
         if not pairs:
             if line.rstrip().endswith(":"):
                 last = _label(line) or last
             continue
-        rest, at = [], 0
-        for begin, end, _, _ in pairs:
-            rest.append(line[at:begin])
-            at = end
-        last = _label(" ".join([*rest, line[at:]])) or last
-        for _, _, one, other in pairs:
-            start, end_time = read_time(one), read_time(other)
-            if start is not None and end_time is not None:
+        for label, (_, _, one, other) in zip(_labels(line, pairs), pairs, strict=True):
+            last = label or last
+            start, end = read_time(one), read_time(other)
+            if start is not None and end is not None:
                 if not _UNIT.search(one.lower()) and re.search(r"\d\s?m", other.lower()):
                     start /= 1000
-                yield start, end_time, last
+                yield start, end, last
+
+
+def _labels(line: str, pairs: list[tuple[int, int, str, str]]) -> list[str]:
+    """The label of each pair of times: its own where the line names several ("0-1 dog, 2-3 cat"), else what the line holds."""
+    edges = [0, *(edge for begin, end, _, _ in pairs for edge in (begin, end)), len(line)]
+    rests = [line[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]  # before, between and after the pairs
+    label_first = bool(_label(rests[0]))
+    cuts = [0]
+    for rest in rests[1:-1]:
+        joint = list(_JOINT.finditer(rest))
+        cuts.append(joint[-1].start() if joint else (0 if label_first else len(rest)))
+    cuts.append(len(rests[-1]))
+    own = [_label(f"{rests[i][cuts[i] :]} {rests[i + 1][: cuts[i + 1]]}") for i in range(len(pairs))]
+    return own if sum(map(bool, own)) > 1 else [_label(" ".join(rests))] * len(pairs)
 
 
 def _fields(line: str) -> Iterator[tuple[int, int, str, str]]:

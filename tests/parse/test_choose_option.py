@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+
 import pytest
 
 from dsb2_tasks.parse import choose_labels, choose_option, match_option

@@ -35,6 +35,9 @@ FORMS = {
     "words": lambda rows: "\n".join(f"from {a}s to {b}s the {label}" for a, b, label in rows),
     "clocks": lambda rows: "; ".join(f"{clock(a)} – {clock(b)} {label}" for a, b, label in rows),
     "arrows": lambda rows: "\n".join(f"- [{label}] {a} -> {b}" for a, b, label in rows),
+    "one line": lambda rows: ", ".join(f"{a}-{b} {label}" for a, b, label in rows),
+    "one line, label first": lambda rows: ", ".join(f"{label} {a} to {b}" for a, b, label in rows),
+    "sentence": lambda rows: " and then ".join(f"{label} from {a} to {b} s" for a, b, label in rows),
     "milliseconds": lambda rows: "\n".join(f"{label} {a * 1000:.0f} ms to {b * 1000:.0f} ms" for a, b, label in rows),
     "columns": lambda rows: "\n".join(f"{a},{b},{label}" for a, b, label in rows),
     "table": lambda rows: "\n".join(
@@ -64,6 +67,10 @@ def test_rttm(rows: list[tuple[float, float, str]]) -> None:
     ("answer", "found"),
     [
         ("A: 0-1\n  2-3\nB: 4-5", [(0, 1, "A"), (2, 3, "A"), (4, 5, "B")]),
+        ("0-1 dog 2-3 cat", [(0, 1, "dog"), (2, 3, "cat")]),
+        ("dog 0-1 cat 2-3", [(0, 1, "dog"), (2, 3, "cat")]),
+        ("0-1, 2-3 dog", [(0, 1, "dog"), (2, 3, "dog")]),
+        ("A: 0-1, 2-3, B: 4-5", [(0, 1, "A"), (2, 3, "A"), (4, 5, "B")]),
         ("Speaker A:\n0.0 - 3.2\n5 - 6", [(0, 3.2, "Speaker A"), (5, 6, "Speaker A")]),
         ("{'A': [[0, 1], [2, 3]]}", [(0, 1, "A"), (2, 3, "A")]),
         ("{'A': [{'start': 0, 'end': 1}]}", [(0, 1, "A")]),
