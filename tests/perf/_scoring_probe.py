@@ -1,0 +1,102 @@
+"""Scores 45,000 stored answers over all 180 tasks in a process of its own; prints one JSON line.
+
+What is timed is what scoring saved answers costs: reading each answer by its task's kind, counting it for every metric, and
+the corpus values with their standard errors.  Documents are those of the embedded samples, again and again; answers differ.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import time
+from collections import defaultdict
+from typing import Any
+
+from dsb2_tasks import catalog, hooks, metrics
+from dsb2_tasks.metrics import Row
+from dsb2_tasks.sources import Docs, open_rows
+from dsb2_tasks.spec import OFFICIAL_SUITE, TaskSpec
+
+ANSWERS = 45_000
+TALK = """the speaker in this recording seems to talk about something that is hard to hear because of noise but it sounds like
+a person who is walking along a street between 3 and 5 seconds while music plays and then at 7.25 there are two dogs or maybe one
+which bark not loudly so I would say that the overall impression is rather calm although yes it may be of another kind"""
+WORDS = TALK.split()
+
+
+def answer(right: str, wrong: str, chance: random.Random) -> str:
+    """An answer such as models give: right or wrong, bare or wrapped, a refusal, or talk."""
+    text = right if chance.random() < 0.5 else wrong
+    words = text.split(" ")
+    if len(words) > 3 and chance.random() < 0.7:  # a transcript is seldom right to the word
+        words[chance.randrange(len(words))] = chance.choice(WORDS)
+        text = " ".join(words)
+    form = chance.randrange(8)
+    if form == 0:
+        return "I'm sorry, but I cannot process audio files." if chance.random() < 0.5 else ""
+    if form == 1:
+        return " ".join(chance.choices(WORDS, k=chance.randint(10, 120)))
+    if form == 2:
+        return f"<think>{' '.join(chance.choices(WORDS, k=100))}</think>\n{text}"
+    if form == 3:
+        return f"The answer is: {text}. {' '.join(chance.choices(WORDS, k=20))}"
+    if form == 4:
+        return json.dumps({"answer": text}, ensure_ascii=False)
+    return text
+
+
+def documents(name: str, task: catalog.TaskEntry) -> tuple[list[dict[str, Any]], TaskSpec]:
+    """The documents of a task without clips, and its specification with the options settled."""
+    docs = Docs(name, task.spec, [open_rows(source, "samples", task.path.parent, name) for source in task.spec.data])
+    rows = [docs.text(index) for index in range(len(docs))]
+    return rows, hooks.close_options(task.spec, rows)
+
+
+def main() -> None:
+    chance = random.Random(0)
+    known = catalog.read_catalog([catalog.yaml_root()])
+    tasks = {name: documents(name, task) for name, task in known.tasks.items() if task.spec.suite == OFFICIAL_SUITE}
+    stored: dict[str, list[tuple[int, str]]] = {}
+    for name, (docs, spec) in tasks.items():
+        right = [hooks.KINDS[spec.kind].reference_answer(doc, spec) for doc in docs]
+        numbers = [number % len(docs) for number in range(ANSWERS // len(tasks))]
+        stored[name] = [(number, answer(right[number], chance.choice(right), chance)) for number in numbers]
+
+    start, processor = time.perf_counter(), time.process_time()
+    seconds: dict[str, float] = defaultdict(float)
+    values = 0
+    for name, answers in stored.items():
+        begin = time.perf_counter()
+        docs, spec = tasks[name]
+        kind = hooks.KINDS[spec.kind]
+        rows: dict[str, list[Row | None]] = defaultdict(list)
+        for number, text in answers:
+            scored = kind.score(text, docs[number], spec)
+            for metric, row in scored.statistics.items():
+                rows[metric].append(row)
+            if kind.na:
+                counted = scored.statistics[spec.metric]
+                rows[f"{spec.metric}_scaled"].append((float(counted is None), *(counted or ())))
+        for metric, found in rows.items():
+            metrics.get(metric).aggregate(found)
+            metrics.get(metric).stderr(found)
+            values += 1
+        seconds[spec.kind] += time.perf_counter() - begin
+    print(
+        json.dumps(
+            {
+                "answers": sum(map(len, stored.values())),
+                "tasks": len(stored),
+                "values": values,
+                "seconds": time.perf_counter() - start,
+                "processor": time.process_time() - processor,
+                "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "by_kind": dict(sorted(seconds.items(), key=lambda item: -item[1])),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
