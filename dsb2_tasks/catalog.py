@@ -17,9 +17,12 @@ from typing import Any
 
 import yaml
 
-from dsb2_tasks.spec import SpecError, TaskSpec, read_spec
+from dsb2_tasks.spec import EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, SpecError, TaskSpec, read_spec
 
 log = logging.getLogger(__name__)
+
+#: Suites whose tasks come from this package alone, so that nobody's folder can change what an official mean is of.
+OWN_SUITES = frozenset({OFFICIAL_SUITE, EXTRA_SUITE, GENERATION_SUITE})
 
 #: Environment variable with further task folders, separated like ``PATH``.
 TASKS_PATH = "DSB2_TASKS_PATH"
@@ -51,7 +54,7 @@ class GroupSpec:
     Attributes:
         title: Name shown to people.
         suite: Suite whose tasks are meant; ``community`` means every suite that is not official.
-        domain: Domain whose tasks are members (a leaf group).
+        domain: Domain whose tasks are members (a leaf group); with neither domain nor groups all tasks of the suite are.
         groups: Names of member groups (a parent group).
     """
 
@@ -88,9 +91,10 @@ class Catalog:
     groups: dict[str, GroupEntry] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
-    def tasks_of(self, suite: str, domain: str) -> list[str]:
-        """Names of the tasks of one domain of a suite."""
-        return [name for name, task in self.tasks.items() if (task.spec.suite, task.spec.domain) == (suite, domain)]
+    def tasks_of(self, suite: str, domain: str | None) -> list[str]:
+        """Names of the tasks of a suite, or of one domain of it."""
+        specs = {name: task.spec for name, task in self.tasks.items() if task.spec.suite == suite}
+        return [name for name, spec in specs.items() if domain in (None, spec.domain)]
 
     def members(self, group: str) -> list[str]:
         """Names of all tasks below a group, each once.
@@ -99,7 +103,7 @@ class Catalog:
             KeyError: The group, or one that it names, does not exist.
         """
         spec = self.groups[group].spec
-        if spec.domain is not None:
+        if not spec.groups:
             return self.tasks_of(spec.suite, spec.domain)
         return list(dict.fromkeys(name for child in spec.groups for name in self.members(child)))
 
@@ -114,7 +118,15 @@ def yaml_root() -> Path:
 def search_paths() -> list[Path]:
     """The suite's folder, then the folders of ``DSB2_TASKS_PATH`` in order, each once."""
     more = [Path(p).expanduser().resolve() for p in os.environ.get(TASKS_PATH, "").split(os.pathsep) if p]
+    for path in more:
+        if not path.is_dir():
+            _warn_once(f"{TASKS_PATH}: {path} is no folder, so no task is read from there")
     return list(dict.fromkeys([yaml_root(), *more]))
+
+
+@lru_cache(maxsize=256)
+def _warn_once(message: str) -> None:
+    log.warning("%s", message)
 
 
 class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  # type: ignore[misc]
@@ -195,7 +207,9 @@ def complete(config: dict[str, Any], where: str | Path) -> dict[str, Any]:
     if kind is None:
         raise SpecError(f"{where}: dsb2.kind: key is missing (needed where no template is included)")
     try:
-        return {**template(str(kind)), **config}
+        base = template(str(kind))
+        settings = {**base["generation_kwargs"], **(config.get("generation_kwargs") or {})}
+        return {**base, **config, "generation_kwargs": settings}
     except SpecError as error:
         raise SpecError(f"{where}: dsb2.kind: {error}") from None
 
@@ -216,8 +230,8 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     if not isinstance(block, dict) or (unknown := set(block) - set(known)):
         detail = f"unknown keys {sorted(unknown)}" if isinstance(block, dict) else "no mapping"
         raise SpecError(f"{path}: dsb2_group: {detail}; known keys: {', '.join(known)}")
-    if "title" not in block or "suite" not in block or ("domain" in block) == ("groups" in block):
-        raise SpecError(f"{path}: dsb2_group: title, suite and exactly one of domain and groups are needed")
+    if "title" not in block or "suite" not in block or {"domain", "groups"} <= set(block):
+        raise SpecError(f"{path}: dsb2_group: title, suite and at most one of domain and groups are needed")
     spec = GroupSpec(
         title=str(block["title"]),
         suite=str(block["suite"]),
@@ -269,10 +283,12 @@ def read_catalog(paths: Iterable[Path] | None = None) -> Catalog:
                     groups[group.name] = group
                 else:
                     task = _read_task(path, config)
+                    if task.spec.suite in OWN_SUITES and own not in path.resolve().parents:
+                        raise SpecError(f"{path}: dsb2.suite: {task.spec.suite!r} is an official suite; give yours another name")
                     tasks[task.name] = task
             except SpecError as error:
                 if own in path.resolve().parents:
                     raise
-                log.warning("task file left out: %s", error)
+                _warn_once(f"task file left out: {error}")
                 faults.append(Fault(path, str(error)))
     return Catalog(dict(sorted(tasks.items())), dict(sorted(groups.items())), faults)

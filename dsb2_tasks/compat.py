@@ -51,7 +51,7 @@ def read_request(instance: Any) -> Request:
         if not isinstance(handle, Mapping) or "dsb2" not in handle:
             raise ValueError(
                 f"a request of {getattr(instance, 'task_name', None)!r} (document {getattr(instance, 'doc_id', None)!r}) carries "
-                f"audio of type {type(handle).__name__}, not a dsb2 handle: this backend runs tasks of class dsb2_tasks.task.DSB2Task"
+                f"audio of type {type(handle).__name__}, not a dsb2 handle: this backend runs tasks of class DSB2Task"
             )
     return Request(str(context), copy.deepcopy(dict(generation)), tuple(dict(h) for h in audio), arguments)
 

@@ -24,7 +24,7 @@ _SHARED_RATES = ("na_rate", "unparsed_rate", "audio_error_rate")
 
 
 class DSB2Group(Group):
-    """A group whose members follow from the task files: suite and domain, or the groups that it names."""
+    """A group whose members follow from the task files: suite and domain, suite alone, or the groups that it names."""
 
     def __init__(self, config: dict[str, Any], known: catalog.Catalog | None = None, manager: TaskManager | None = None) -> None:
         """Builds the group and all its tasks.
@@ -43,10 +43,19 @@ class DSB2Group(Group):
         run_time = {k: v for k, v in metadata.items() if k != "version"}
         version = f"{entry.version}-samples" if run_time.get("data") == "samples" else entry.version
         super().__init__(name=entry.name, metadata={"version": version, "title": entry.spec.title})
-        known = known or catalog.read_catalog()
-        manager = manager or compat.task_manager(catalog.search_paths(), run_time)
-        if entry.spec.domain is not None:
+        paths = [catalog.yaml_root()]
+        if entry.spec.suite not in catalog.OWN_SUITES:
+            paths = list(dict.fromkeys([*catalog.search_paths(), origin.parent]))
+        known = known or catalog.read_catalog(paths)
+        manager = manager or compat.task_manager(paths, run_time)
+        if not entry.spec.groups:
             names = known.tasks_of(entry.spec.suite, entry.spec.domain)
+            if not names:
+                raise SpecError(
+                    f"{origin}: dsb2_group: no task of suite {entry.spec.suite!r}"
+                    + (f" and domain {entry.spec.domain!r}" if entry.spec.domain else "")
+                    + f" in {', '.join(map(str, paths))}"
+                )
             for task in manager.load(names)["tasks"].values():
                 self.add(task)
         for name in entry.spec.groups:

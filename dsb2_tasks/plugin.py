@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dsb2_tasks.catalog import search_paths
+from dsb2_tasks.catalog import read_catalog, search_paths
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +82,10 @@ def add_tasks(manager_module: ModuleType) -> None:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         if bound.arguments["include_defaults"]:
-            given = bound.arguments["include_path"]
-            bound.arguments["include_path"] = merge_paths(_not_found_by(manager_module), _as_list(given))
+            given = _as_list(bound.arguments["include_path"])
+            bound.arguments["include_path"] = merge_paths(_not_found_by(manager_module), given)
+            # lm-eval drops a task file that it cannot read without a word; for ours the reason is logged.
+            read_catalog([Path(path) for path in [*given, *search_paths()[1:]]])
         init(*bound.args, **bound.kwargs)
 
     setattr(with_our_tasks, _MARK, True)

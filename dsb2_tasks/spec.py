@@ -15,6 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 OFFICIAL_SUITE = "dsb2-phase2"
 EXTRA_SUITE = "dsb2-2025"
+#: Five data sets whose answers are audio; outside the 180.
+GENERATION_SUITE = "dsb2-generation"
 
 Modality = Literal["speech", "music", "audio"]
 Kind = Literal[
@@ -34,6 +36,7 @@ Kind = Literal[
     "pitches",
     "number",
     "text",
+    "waveform",
 ]
 
 #: The 17 domains of the paper: slug -> (modality, title).
@@ -111,7 +114,8 @@ class TaskSpec(_Strict):
     """Everything about one task that lm-eval's own keys do not say.
 
     Attributes:
-        suite: ``dsb2-phase2`` for the 180, ``dsb2-2025`` for the seven extras, any other name for community tasks.
+        suite: ``dsb2-phase2`` for the 180, ``dsb2-2025`` for the seven extras, ``dsb2-generation`` for the five with audio as
+            output, any other name for community tasks.
         instance: Official instance name, if the task is of an official list.
         modality: speech, music or audio.
         domain: One of :data:`DOMAINS`; community tasks may name their own.
@@ -121,6 +125,8 @@ class TaskSpec(_Strict):
         secondary: Further metrics, in the order shown.
         data: Data sets read as one, in order.
         audio: Audio columns in clip order; an inner list holds alternative names of the same clip.
+        reference_audio: Audio columns with the right answer (kind ``waveform``), one a source, written like ``audio``; a model
+            never hears them.
         channels: ``mono`` mixes down for mono models, ``keep`` marks spatial tasks.
         instruction: Column that holds the instruction.
         prompt: Fixed instruction for data without such a column.
@@ -154,6 +160,7 @@ class TaskSpec(_Strict):
     secondary: tuple[str, ...] = ()
     data: tuple[DataSource, ...] = Field(min_length=1)
     audio: tuple[str | tuple[str, ...], ...] = ("audio",)
+    reference_audio: tuple[str | tuple[str, ...], ...] = ()
     channels: Literal["mono", "keep"] = "mono"
     instruction: str = "instruction"
     prompt: str | None = None
@@ -191,6 +198,10 @@ class TaskSpec(_Strict):
             raise ValueError(f"domain {self.domain!r} belongs to modality {DOMAINS[self.domain][0]!r}, not {self.modality!r}")
         if self.suite in (OFFICIAL_SUITE, EXTRA_SUITE) and self.domain not in DOMAINS:
             raise ValueError(f"domain {self.domain!r} is none of the 17: {', '.join(sorted(DOMAINS))}")
+        if (self.kind == "waveform") != bool(self.reference_audio):
+            raise ValueError("kind 'waveform' and the key 'reference_audio' (columns with the right audio) need each other")
+        if told := {c for names in self.audio_columns for c in names} & {c for names in self.reference_columns for c in names}:
+            raise ValueError(f"columns in audio and in reference_audio, so a model would hear the answer: {sorted(told)}")
         if isinstance(self.options, tuple):
             if len(set(self.options)) != len(self.options):
                 twice = sorted({o for o in self.options if self.options.count(o) > 1})
@@ -203,12 +214,26 @@ class TaskSpec(_Strict):
     @property
     def audio_columns(self) -> tuple[tuple[str, ...], ...]:
         """Clip positions in order, each a tuple of alternative column names."""
-        return tuple((c,) if isinstance(c, str) else c for c in self.audio)
+        return _alternatives(self.audio)
+
+    @property
+    def reference_columns(self) -> tuple[tuple[str, ...], ...]:
+        """Reference clips in order, each a tuple of alternative column names."""
+        return _alternatives(self.reference_audio)
+
+    @property
+    def has_audio(self) -> bool:
+        """Whether documents have clips, to hear or to compare with."""
+        return bool(self.audio or self.reference_audio)
 
     @property
     def label_columns(self) -> tuple[str, ...]:
         """Label columns in reading order."""
         return (self.label,) if isinstance(self.label, str) else self.label
+
+
+def _alternatives(columns: tuple[str | tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple((c,) if isinstance(c, str) else c for c in columns)
 
 
 def _suggestion(name: str, known: list[str]) -> str:

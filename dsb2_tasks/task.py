@@ -6,7 +6,9 @@ that lm-eval aggregates.  What is evaluated stands in the YAML; how an answer is
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import inspect
 import logging
 import math
 from collections.abc import Iterator, Sequence
@@ -17,14 +19,15 @@ from typing import Any
 from lm_eval.api.task import ConfigurableTask
 
 from dsb2_tasks import catalog, hooks, metrics
-from dsb2_tasks.audio import read_failure
+from dsb2_tasks.audio import AudioError, read_failure
 from dsb2_tasks.metrics import Metric, Row
 from dsb2_tasks.sources import DataError, Docs, open_rows
-from dsb2_tasks.spec import read_spec
+from dsb2_tasks.spec import EXTRA_SUITE, OFFICIAL_SUITE, SpecError, read_spec
 
 log = logging.getLogger(__name__)
 
 #: Keys of ``--metadata`` that this class reads; everything else there belongs to lm-eval and to models.
+_SETTINGS = ("data", "bad_labels")
 _HOOKS = ("doc_to_text", "doc_to_audio", "doc_to_target", "process_results")
 _sample_warning_given = False
 
@@ -84,6 +87,11 @@ class DSB2Task(ConfigurableTask):
         self.name = str(config["task"])
         self.spec = read_spec(config, origin)
         self.kind = hooks.KINDS[self.spec.kind]
+        try:
+            self._metrics = self.kind.metrics(self.spec)
+        except SpecError as error:
+            raise SpecError(f"{origin}: {error}") from None
+        _refuse_near_misses(metadata)
         self.data = str(metadata.get("data", "hub"))
         self._bad_labels = str(metadata.get("bad_labels", "error"))
         if self._bad_labels not in ("error", "skip"):
@@ -92,7 +100,9 @@ class DSB2Task(ConfigurableTask):
         own = {k: v for k, v in config.items() if k not in ("class", "dsb2", "dsb2_base", "dsb2_template", "tag", "include")}
         for key in _HOOKS:
             own[key] = _resolve(own.get(key), key, origin)
-        self._score = own.pop("process_results")
+        self._score = _checked_hook(own.pop("process_results"), origin)
+        if own.get("filter_list") is not None:
+            raise SpecError(f"{origin}: filter_list: a filter would rewrite the record of a broken clip too; use process_results")
         own.update(
             dataset_path=self.spec.data[0].path,
             test_split=self.spec.data[0].split,
@@ -126,10 +136,11 @@ class DSB2Task(ConfigurableTask):
             return
         summary = f"{len(faults)} of {len(self._docs)} labels have another shape than the task file states; first: {faults[0]}"
         if self._bad_labels == "error" or not good:
+            official = self.spec.suite in (OFFICIAL_SUITE, EXTRA_SUITE)
+            why = f"The task table is a reconstruction (confidence here: {self.spec.confidence}). " if official else ""
             raise DataError(
-                f"{summary}\nThe task table is a reconstruction (confidence here: {self.spec.confidence}): correct dsb2.kind, "
-                f"dsb2.options or dsb2.label in {self.config.metadata['config_source']}, or leave such rows out with "
-                f"--metadata bad_labels=skip"
+                f"{summary}\n{why}Correct the data, or dsb2.kind, dsb2.options or dsb2.label in "
+                f"{self.config.metadata['config_source']}, or leave such rows out with --metadata bad_labels=skip"
             )
         log.warning("%s (left out)", summary)
         self._docs.keep(good)
@@ -156,6 +167,12 @@ class DSB2Task(ConfigurableTask):
         for number in range(int(rank), len(chosen), int(world_size)):
             yield number, self._docs[chosen[number]]
 
+    def build_all_requests(self, *, cache_requests: bool = False, **kwargs: Any) -> None:
+        """Builds the requests; ``--cache_requests`` is not followed, since its key names neither data nor revision."""
+        if cache_requests:
+            log.warning("%s: --cache_requests is ignored: it would mix up data sets, and building takes no time here", self.name)
+        super().build_all_requests(cache_requests=False, **kwargs)
+
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores one answer.
 
@@ -166,11 +183,16 @@ class DSB2Task(ConfigurableTask):
             return {"bypass": 0}
         answer = str(results[0])
         failure = read_failure(answer)
-        rows: dict[str, Row | None] = dict.fromkeys(self._values)
-        if self.spec.audio:
-            rows["audio_error_rate"] = (0.0, "ok") if failure is None else (1.0, failure[1])
+        scored = None
         if failure is None:
-            scored = self._score(answer, doc, self.spec)
+            try:
+                scored = self._score(answer, doc, self.spec)
+            except AudioError as error:  # of a reference clip: that is no fault of the answer either
+                failure = ("audio_error", error.reason)
+        rows: dict[str, Row | None] = dict.fromkeys(self._values)
+        if self.spec.has_audio:
+            rows["audio_error_rate"] = (0.0, "ok") if failure is None else (1.0, failure[1])
+        if scored is not None:
             rows.update(scored.statistics)
             primary = self.spec.metric
             if self.kind.na:
@@ -191,12 +213,12 @@ class DSB2Task(ConfigurableTask):
 
     def _declare_metrics(self) -> None:
         primary = metrics.get(self.spec.metric)
-        declared = [metrics.get(name) for name in self.kind.metrics(self.spec)]
+        declared = [metrics.get(name) for name in self._metrics]
         if self.kind.na:
             declared += [metrics.scaled(primary), metrics.get("na_rate")]
         elif self.kind.parsed:
             declared.append(metrics.get("unparsed_rate"))
-        if self.spec.audio:
+        if self.spec.has_audio:
             declared.append(metrics.get("audio_error_rate"))
         self._values = {metric.name: _Value(metric) for metric in declared}
         for name, value in self._values.items():
@@ -217,12 +239,37 @@ def _resolve(value: Any, key: str, origin: Path) -> Any:
         raise DataError(f"{origin}: {key}: {value!r} is no function that can be imported ({error})") from None
 
 
+def _refuse_near_misses(metadata: dict[str, Any]) -> None:
+    """Refuses ``dta=samples``: lm-eval puts model arguments there too, so only what looks like ours can be told to be wrong."""
+    for key in metadata:
+        near = difflib.get_close_matches(key, _SETTINGS, n=1, cutoff=0.75)
+        if near and key not in _SETTINGS:
+            raise DataError(f"--metadata {key}=...: unknown key; did you mean {near[0]!r}?")
+
+
 def _by_name(value: Any) -> Any:
     if callable(value):
         return f"{value.__module__}.{value.__qualname__}"
     if isinstance(value, dict):
         return {key: _by_name(item) for key, item in value.items()}
     return [_by_name(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _checked_hook(hook: Any, origin: Path) -> Any:
+    """A scoring hook, refused at load time rather than after the model was asked.
+
+    Raises:
+        SpecError: It is no function of three arguments.
+    """
+    if callable(hook):
+        try:
+            inspect.signature(hook).bind("answer", {}, None)
+            return hook
+        except TypeError:
+            pass
+    raise SpecError(
+        f"{origin}: process_results: a function (answer, doc, spec) -> dsb2_tasks.hooks.Scored is needed, found {hook!r}"
+    )
 
 
 def _warn_samples() -> None:

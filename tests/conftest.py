@@ -11,7 +11,7 @@ import pytest
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-for _name in ("DSB2_TASKS_PATH", "DSB2_NO_AUTOLOAD", "DSB2_BASELINE"):
+for _name in ("DSB2_TASKS_PATH", "DSB2_NO_AUTOLOAD", "DSB2_BASELINE", "DSB2_GENERATION_DIR"):
     os.environ.pop(_name, None)
 
 REPOSITORY = Path(__file__).resolve().parent.parent

@@ -13,13 +13,16 @@ import sys
 # Module of lm-eval -> the function of dsb2_tasks.plugin that is called once it has been imported.
 _AFTER = {"lm_eval.models": "register_models", "lm_eval.tasks.manager": "add_tasks"}
 
+# Names being looked for: another plugin's finder may ask the others in turn, us among them.
+_asking: set = set()
+
 
 def _run(name, module):
     try:
         from dsb2_tasks import plugin
 
         getattr(plugin, _AFTER[name])(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if sys.stderr is not None:
             print(
                 f"dsb2-tasks: could not extend {name}: {type(error).__name__}: {error} "
@@ -51,8 +54,16 @@ class _Finder:
 
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        if name not in _AFTER:
+        if name not in _AFTER or name in _asking:
             return None
+        _asking.add(name)
+        try:
+            return cls._find(name, path, target)
+        finally:
+            _asking.discard(name)
+
+    @classmethod
+    def _find(cls, name, path, target):
         for finder in sys.meta_path:
             find = None if finder is cls else getattr(finder, "find_spec", None)
             spec = find and find(name, path, target)

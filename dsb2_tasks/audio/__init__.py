@@ -5,12 +5,13 @@ decodes (soundfile), mixes, resamples (torchaudio) and bounds the length as its 
 in :attr:`Clip.events` everything it changed.  Importing this package imports neither torch nor soundfile.
 """
 
-from dsb2_tasks.audio._decode import AudioInfo, RawAudio, decode
+from dsb2_tasks.audio._decode import AudioInfo, RawAudio, decode, read_info
 from dsb2_tasks.audio._errors import AudioError, AudioSetupError
 from dsb2_tasks.audio._failure import FAILURE_KINDS, clean_answer, failure, read_failure
 from dsb2_tasks.audio._handle import check_handle, make_handle
 from dsb2_tasks.audio._log import AudioLog
 from dsb2_tasks.audio._prepare import AudioPolicy, Clip, prepare
+from dsb2_tasks.audio._resample import resample
 from dsb2_tasks.audio._store import STORE, AudioSource, AudioStore
 from dsb2_tasks.audio._torchaudio import ensure_torchaudio
 
@@ -34,4 +35,6 @@ __all__ = [
     "make_handle",
     "prepare",
     "read_failure",
+    "read_info",
+    "resample",
 ]

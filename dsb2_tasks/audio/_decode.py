@@ -37,6 +37,10 @@ _TAG_ERROR = 2 * 1152
 _UNKNOWN = (1 << 63) - 1
 
 
+#: Full scale is 1; files of floats in 32-bit integer units go up to 2**31.
+_LOUDEST = np.float32(2.0**40)
+
+
 @dataclass(frozen=True)
 class RawAudio:
     """An undecoded audio file.
@@ -68,7 +72,7 @@ class Decoded:
         samples: float32 of shape (channels, n), all finite.
         rate: Hz.
         seconds: Length of the whole file.
-        nonfinite: Whether NaN or infinite samples were replaced by 0.
+        nonfinite: Whether samples that are no sound (NaN, infinite, beyond 2**40) were replaced by 0.
     """
 
     samples: np.ndarray
@@ -262,7 +266,8 @@ def _checked(reader: _Reader, name: str) -> _Reader:
 
 
 def _finite(samples: np.ndarray) -> tuple[np.ndarray, bool]:
-    good = np.isfinite(samples)
+    # A sample of 1e30 is no sound either, and mixing or resampling it would overflow.
+    good = np.abs(samples) < _LOUDEST
     if good.all():
         return samples, False
     return np.where(good, samples, np.float32(0)), True

@@ -7,6 +7,7 @@ which open whatever files and addresses a stranger's clip names.
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 
@@ -52,21 +53,34 @@ def decode(data: bytes, container: str, name: str, most: int) -> tuple[np.ndarra
     blocks: list[np.ndarray] = []
     got = 0
     try:
-        with av.open(io.BytesIO(data), mode="r", format=container) as file:
+        with av.open(io.BytesIO(data), mode="r", format=container, metadata_errors="ignore") as file:
             if not file.streams.audio:
                 raise AudioError(f"{name} ({container}) holds no audio stream")
             stream = file.streams.audio[0]
-            planar = av.AudioResampler(format="fltp", layout=stream.layout, rate=stream.rate)
+            planar = form = None
             for frame in file.decode(stream):
+                if planar is None:
+                    rate, form = frame.sample_rate, _form(frame)
+                    planar = av.AudioResampler(format="fltp", layout=frame.layout.name, rate=rate)
+                elif _form(frame) != form:
+                    # Only damage changes these, and ffmpeg's converter reads out of bounds when they change under it.
+                    raise AudioError(f"{name} ({container}) is cut or damaged: it changes from {form} to {_form(frame)}")
                 for part in planar.resample(frame):
                     blocks.append(part.to_ndarray())
                     got += blocks[-1].size
                 if got > most:
                     raise AudioError(f"{name} ({container}) holds more than the {most} samples that are decoded at once")
+            if planar is None:
+                raise AudioError(f"{name} ({container}) holds no samples")
             blocks += [part.to_ndarray() for part in planar.resample(None)]
-            rate = stream.rate
-    except av.FFmpegError as error:
-        raise AudioError(f"{name} ({container}) is cut or damaged: {error.strerror}") from None
-    if not blocks:
-        raise AudioError(f"{name} ({container}) holds no samples")
-    return np.concatenate(blocks, axis=1), rate
+        return np.concatenate(blocks, axis=1), rate
+    except AudioError:
+        raise
+    except Exception as error:  # damaged files meet ffmpeg, text decoding and array shapes alike: one clip, not the run
+        reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        raise AudioError(f"{name} ({container}) is cut or damaged: {reason}") from None
+
+
+def _form(frame: Any) -> tuple[int, str, str]:
+    """Rate, channel layout and sample format of a frame."""
+    return frame.sample_rate, frame.layout.name, frame.format.name

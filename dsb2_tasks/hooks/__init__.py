@@ -17,6 +17,7 @@ from dsb2_tasks.hooks._number import NUMBER
 from dsb2_tasks.hooks._speech import PHONEMES, TRANSCRIPT, TRANSLATION
 from dsb2_tasks.hooks._time import EVENTS, SPANS, TURNS
 from dsb2_tasks.hooks._understanding import ENTITIES, POS, SLOTS
+from dsb2_tasks.hooks._waveform import WAVEFORM
 from dsb2_tasks.spec import SpecError, TaskSpec
 
 #: Every output kind by the name it has in ``dsb2.kind``.
@@ -39,6 +40,7 @@ KINDS: dict[str, Kind] = {
         PITCHES,
         NUMBER,
         TEXT,
+        WAVEFORM,
     )
 }
 
@@ -142,6 +144,11 @@ def text(answer: str, doc: Doc, spec: TaskSpec) -> Scored:
     return KINDS["text"].score(answer, doc, spec)
 
 
+def waveform(answer: str, doc: Doc, spec: TaskSpec) -> Scored:
+    """Audio: paths or base64 of the files that a model wrote."""
+    return KINDS["waveform"].score(answer, doc, spec)
+
+
 def instruction(doc: Doc) -> str:
     """What a model gets to read."""
     return str(doc["dsb2_prompt"])
@@ -183,4 +190,5 @@ __all__ = [
     "transcript",
     "translation",
     "turns",
+    "waveform",
 ]

@@ -16,9 +16,31 @@ from __future__ import annotations
 
 import difflib
 
-from dsb2_tasks.metrics import _diarization, _events, _labels, _music, _regression, _slu, _text
+from dsb2_tasks.metrics import _diarization, _events, _generation, _labels, _music, _regression, _slu, _text
 from dsb2_tasks.metrics._diarization import der_row, jer_row
 from dsb2_tasks.metrics._events import event_class_row, event_row, overlap_row, segment_error_row, segment_row
+from dsb2_tasks.metrics._generation import (
+    MEASURED_RATE,
+    MissingLibrary,
+    Separation,
+    Voice,
+    decibel_row,
+    estoi,
+    mcd,
+    mcd_dtw,
+    measure_row,
+    need_library,
+    pesq_nb,
+    pesq_wb,
+    sdr_bsseval,
+    si_sdr,
+    si_sdr_separation,
+    si_sdri,
+    silent,
+    stoi,
+    voice,
+    voice_distances,
+)
 from dsb2_tasks.metrics._labels import (
     accuracy_row,
     chroma_row,
@@ -59,10 +81,14 @@ from dsb2_tasks.metrics._text import (
 )
 
 __all__ = [
+    "MEASURED_RATE",
     "NORMALIZERS",
     "Metric",
+    "MissingLibrary",
     "Row",
+    "Separation",
     "UnknownMetric",
+    "Voice",
     "accuracy_row",
     "beat_row",
     "bleu_row",
@@ -75,45 +101,61 @@ __all__ = [
     "class_row",
     "clipped_row",
     "combined_type",
+    "decibel_row",
     "default_normalizer",
     "der_row",
     "entity_label_row",
     "entity_row",
     "error_rate_row",
+    "estoi",
     "event_class_row",
     "event_row",
     "frame_row",
     "get",
     "jer_row",
     "key_row",
+    "mcd",
+    "mcd_dtw",
+    "measure_row",
     "melody_scores",
     "mixed",
     "mmau_string_match",
     "mostly_ideographs",
     "names",
+    "need_library",
     "normalize",
     "note_row",
     "number_row",
     "official_tag_row",
     "overlap_row",
     "pearson_from_sums",
+    "pesq_nb",
+    "pesq_wb",
     "phase1_row",
     "phones",
     "pitch_row",
     "scaled",
+    "sdr_bsseval",
     "segment_error_row",
     "segment_row",
     "set_row",
+    "si_sdr",
+    "si_sdr_separation",
+    "si_sdri",
+    "silent",
     "slot_type_row",
     "slot_value_row",
+    "stoi",
     "strip_punctuation",
     "text_row",
     "to_simplified",
+    "voice",
+    "voice_distances",
     "word_hit_row",
     "words",
 ]
 
-_FAMILIES = (_text, _labels, _slu, _diarization, _events, _music, _regression)
+_FAMILIES = (_text, _labels, _slu, _diarization, _events, _music, _regression, _generation)
 _METRICS: dict[str, Metric] = {metric.name: metric for family in _FAMILIES for metric in family.METRICS}
 
 

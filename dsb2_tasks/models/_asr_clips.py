@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,8 @@ from dsb2_tasks.models._asr import Recognizer
 from dsb2_tasks.models._batching import make_batches
 from dsb2_tasks.models._responses import Answer, ResponseStore, response_key
 from dsb2_tasks.models._tally import Failure
+
+log = logging.getLogger(__name__)
 
 _DECODERS = 2
 _PREFETCH = 2
@@ -52,6 +55,8 @@ class Transcripts:
             Transcripts by sha256 as soon as they are there and written; together each clip once.
         """
         found = {sha: answer for sha in clips if (answer := self._stored(sha)) is not None}
+        if self._store is not None:
+            log.info("transcript store: %d of %d transcripts found in %s", len(found), len(clips), self._store.folder)
         self.found += len(found)
         if found:
             yield dict(found)

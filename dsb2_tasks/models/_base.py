@@ -148,7 +148,18 @@ class AudioLM(LM):
             self._seconds += time.monotonic() - started
             if self._store is not None:
                 self._store.close()
+        self._warn_of_failures()
         return _complete(texts)
+
+    def _warn_of_failures(self) -> None:
+        failures = self._tally.failures()
+        if failures:
+            log.warning(
+                "%d requests could not be put to the model and are left out of the metrics; first: %s: %s",
+                len(failures),
+                failures[0].kind,
+                failures[0].reason,
+            )
 
     def _question(self, request: Request) -> Question:
         generation = read_generation(request.generation, self._max_new_tokens)

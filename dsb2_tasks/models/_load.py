@@ -127,7 +127,7 @@ def pick_device(wanted: str | None) -> Any:
             local = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
             return torch.device(local if several or wanted in (None, "cuda") else wanted)
         if wanted is not None:
-            log.warning("device=%s: no CUDA device here; the model runs on the CPU", wanted)
+            log.info("device=%s: no CUDA device here; the model runs on the CPU", wanted)
         return torch.device("cpu")
     return torch.device(wanted)
 

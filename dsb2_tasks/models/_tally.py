@@ -38,6 +38,10 @@ class Tally:
         kept = reply if isinstance(reply, Failure) else Answer("", reply.events, reply.capped, reply.windows)
         self._facts[key] = kept
 
+    def failures(self) -> list[Failure]:
+        """The failures so far, in the order noted."""
+        return [fact for fact in self._facts.values() if isinstance(fact, Failure)]
+
     def export(self) -> dict[str, Answer | Failure]:
         """The facts without the texts, to be sent to another rank."""
         return dict(self._facts)
@@ -53,7 +57,7 @@ class Tally:
     def summary(self) -> dict[str, Any]:
         """Counts, JSON-able, in a fixed order."""
         answers = [fact for fact in self._facts.values() if isinstance(fact, Answer)]
-        failures = [fact for fact in self._facts.values() if isinstance(fact, Failure)]
+        failures = self.failures()
         events = Counter(event for answer in answers for event in answer.events)
         return {
             "answers": len(answers),

@@ -39,6 +39,9 @@ _NO_NEGATION = frozenset({("not", "only"), ("no", "doubt"), ("not", "just")})
 _TURNS = word_set("but however though although yet rather")
 #: "no" before one of these is an answer, before any other word it is a determiner.
 _AFTER_BARE_NO = word_set("it there this that these those they he she i we you the because since as yes and or but")
+_LIST_SIGNS = (",", ";", "/", "&")
+#: What may open before an option without parting it from the words before.
+_OPENERS = " ([{\"'“‘"
 _STOPS = re.compile(r"[.,;:!?()\[\]{}\n—]")
 _LEFT_MARK, _RIGHT_MARK = re.compile(r"[\"'“”‘’«»()\[\]{}/<>]$"), re.compile(r"^[\"'“”‘’«»()\[\]{}/<>]")
 _LETTER_END = re.compile(r"^[.):\]]")
@@ -240,6 +243,7 @@ class _Answer:
         counted: set[Words] = set()
         fragile = self.offered.fragile
         covered = begin
+        inside: set[int] = set()  # words of options: a "no" among them negates nothing
         for at in range(begin, self.end):
             for form in starts.get(words[at], ()):
                 end = at + len(form)
@@ -253,10 +257,12 @@ class _Answer:
                 if not any(self._gaps_fit(known, at) for known in table[form]):
                     continue
                 covered = end
-                if self._counts(table, form, at, begin) and not self._negated(at, begin):
-                    options = self._named(table, words, at, end)
-                    found.append(_Mention(at, end, options))
-                    counted.add(form)
+                if self._counts(table, form, at, begin):
+                    if not self._negated(at, begin, inside):
+                        options = self._named(table, words, at, end)
+                        found.append(_Mention(at, end, options))
+                        counted.add(form)
+                    inside.update(range(at, end))
                 break
         return found
 
@@ -286,17 +292,26 @@ class _Answer:
         if not alone and self.words[end] not in _FOLLOWERS:
             return False
         if at == begin:
-            return begin > 0 or alone
+            return begin > 0 or alone or self._leads_to_another(end)
         if self.offered.yes_no and alone and left:
             return True
         if at >= begin + 2 and self.words[at - 1] in ("and", "or") and self.words[at - 2] in self.offered.starts:
             return True  # "A or B" names both
+        if left in _LIST_SIGNS and self.words[at - 1] in self.offered.starts:
+            return True  # and so does "A, B"
         return bool(re.search("[:=]", left)) or (self.words[at - 1] in _CUES and not re.search(r"[.,;!?\n]", left))
 
-    def _negated(self, at: int, begin: int) -> bool:
+    def _leads_to_another(self, end: int) -> bool:
+        """Whether "or" or "and" and another option follow."""
+        return end + 1 < self.end and self.words[end] in ("and", "or") and self.words[end + 1] in self.offered.starts
+
+    def _negated(self, at: int, begin: int, inside: set[int]) -> bool:
         for back in range(at - 1, max(begin, at - 4) - 1, -1):
-            if _STOPS.search(self.gaps[back + 1]):
+            gap = self.gaps[back + 1]
+            if _STOPS.search(gap.rstrip(_OPENERS) if back + 1 == at else gap):
                 return False
+            if back in inside:
+                continue
             word = self.words[back]
             if (word in _NEGATORS or word.endswith("n't")) and (word, self.words[back + 1]) not in _NO_NEGATION:
                 return True

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +83,43 @@ def cached_tiny_model(cache: str | Path) -> Path:
         The folder to give to ``from_pretrained``.
     """
     folder = Path(cache) / f"tiny-model-v{VERSION}"
-    if folder.is_dir():
+    if _is_whole(folder):
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
         make_tiny_model(made)
-        made.rename(folder)
-    except OSError:
-        if not folder.is_dir():  # else another process was faster, with the same files
-            raise
+        if not _is_whole(made):
+            # transformers writes models on the first rank of a process group only: wait for that one.
+            return _wait_for(folder)
+        _move(made, folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def _move(made: Path, folder: Path) -> None:
+    try:
+        made.rename(folder)
+    except OSError:
+        if _is_whole(folder):
+            return  # another process was faster, with the same files
+        shutil.rmtree(folder)  # what a killed process or an older version left
+        made.rename(folder)
+
+
+def _is_whole(folder: Path) -> bool:
+    return all(
+        (folder / name).is_file() for name in ("config.json", "model.safetensors", "tokenizer.json", "processor_config.json")
+    )
+
+
+def _wait_for(folder: Path, seconds: float = 120.0) -> Path:
+    until = time.monotonic() + seconds
+    while not _is_whole(folder):
+        if time.monotonic() > until:
+            raise RuntimeError(f"{folder}: no other process has made the tiny model within {seconds:.0f} s")
+        time.sleep(0.1)
     return folder
 
 

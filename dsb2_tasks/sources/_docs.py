@@ -7,6 +7,7 @@ nothing is kept but the handle.  So ``--limit 2`` on a set of 200 clips reads tw
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,8 +16,7 @@ from dsb2_tasks.sources._rows import DataError, Rows
 from dsb2_tasks.spec import TaskSpec
 
 _PROMPT, _LABEL, _LANGUAGE, _AUDIO = "dsb2_prompt", "dsb2_label", "dsb2_language", "audio"
-#: Fingerprint of a clip whose file cannot be read; the backend meets the error again and records it.
-_UNREADABLE = hashlib.sha256(b"").hexdigest()
+_REFERENCE = "dsb2_reference"
 
 
 class Docs:
@@ -27,7 +27,8 @@ class Docs:
     * ``dsb2_prompt``: the instruction with its context, what a model gets to read,
     * ``dsb2_label``: the label columns as texts, up to the first empty one,
     * ``dsb2_language``: language of the row where known, else None,
-    * ``audio``: handles of the clips in order.
+    * ``audio``: handles of the clips in order,
+    * ``dsb2_reference``, only where the answer is audio: handles of the right clips, which no model gets.
     """
 
     def __init__(self, task: str, spec: TaskSpec, parts: Sequence[Rows]) -> None:
@@ -37,29 +38,34 @@ class Docs:
             DataError: A column that the task needs is missing.
         """
         self._task, self._spec, self._parts = task, spec, tuple(parts)
-        self._audio_columns = [self._clip_columns(part) for part in self._parts]
+        self._audio_columns = [self._clip_columns(part, spec.audio_columns, "dsb2.audio") for part in self._parts]
+        self._reference_columns = [
+            self._clip_columns(part, spec.reference_columns, "dsb2.reference_audio") for part in self._parts
+        ]
         for part in self._parts:
             self._check_columns(part)
             STORE.register(part.repo, part.revision, part.split, part.audio)
         self._rows = [(number, row) for number, part in enumerate(self._parts) for row in range(len(part))]
         taken = set(spec.hidden)
         self._text_columns = [c for c in dict.fromkeys(c for part in self._parts for c in part.columns) if c not in taken]
-        self._handles: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        self._handles: dict[tuple[int, int, str], dict[str, Any]] = {}
 
-    def _clip_columns(self, part: Rows) -> tuple[str, ...]:
+    def _clip_columns(self, part: Rows, wanted: tuple[tuple[str, ...], ...], key: str) -> tuple[str, ...]:
         found = []
-        for alternatives in self._spec.audio_columns:
+        for alternatives in wanted:
             column = next((c for c in alternatives if c in part.audio_columns), None)
             if column is None:
                 raise DataError(
                     f"{self._task}: data set {part.repo!r} has no audio column {' or '.join(map(repr, alternatives))}; "
-                    f"its audio columns are {', '.join(part.audio_columns) or 'none'} (see dsb2.audio in the task file)"
+                    f"its audio columns are {', '.join(part.audio_columns) or 'none'} (see {key} in the task file)"
                 )
             found.append(column)
         return tuple(found)
 
     def _check_columns(self, part: Rows) -> None:
-        needed = {"dsb2.label": self._spec.label_columns[:1], "dsb2.context": self._spec.context}
+        needed = {"dsb2.context": self._spec.context}
+        if not self._spec.reference_audio:
+            needed["dsb2.label"] = self._spec.label_columns[:1]
         if self._spec.prompt is None:
             needed["dsb2.instruction"] = (self._spec.instruction,)
         for key, columns in needed.items():
@@ -75,7 +81,8 @@ class Docs:
     @property
     def features(self) -> dict[str, None]:
         """Names of the document's fields, as lm-eval asks for them."""
-        return dict.fromkeys([*self._text_columns, _PROMPT, _LABEL, _LANGUAGE, _AUDIO])
+        own = [_PROMPT, _LABEL, _LANGUAGE, _AUDIO, *([_REFERENCE] if self._spec.reference_audio else [])]
+        return dict.fromkeys([*self._text_columns, *own])
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -84,7 +91,10 @@ class Docs:
         return (self[index] for index in range(len(self)))
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        return {**self.text(index), _AUDIO: [dict(handle) for handle in self._clips(index)]}
+        doc = {**self.text(index), _AUDIO: self._clips(index, self._audio_columns)}
+        if self._spec.reference_audio:
+            doc[_REFERENCE] = self._clips(index, self._reference_columns)
+        return doc
 
     def place(self, index: int) -> str:
         """Data set and row of a document, for messages."""
@@ -113,7 +123,7 @@ class Docs:
         prompt = spec.prompt if spec.prompt is not None else str(columns[spec.instruction][row] or "")
         for column in spec.context:
             value = str(columns[column][row] or "")
-            if value and value.casefold() not in prompt.casefold():
+            if value and not re.search(rf"(?<!\w){re.escape(value)}(?!\w)", prompt, re.IGNORECASE):
                 prompt += f"\n{column}: {value}"
         return prompt
 
@@ -126,23 +136,23 @@ class Docs:
             labels.append(str(value).lower() if isinstance(value, bool) else str(value))
         return labels
 
-    def _clips(self, index: int) -> list[dict[str, Any]]:
-        key = self._rows[index]
+    def _clips(self, index: int, columns: Sequence[tuple[str, ...]]) -> list[dict[str, Any]]:
+        number, row = self._rows[index]
+        return [dict(self._handle(number, row, column)) for column in columns[number]]
+
+    def _handle(self, number: int, row: int, column: str) -> dict[str, Any]:
+        key = (number, row, column)
         if key not in self._handles:
-            number, row = key
             part = self._parts[number]
-            self._handles[key] = [
-                make_handle(
-                    repo=part.repo,
-                    revision=part.revision,
-                    split=part.split,
-                    row=row,
-                    column=column,
-                    sha256=_fingerprint(part, row, column),
-                    channels=self._spec.channels,
-                )
-                for column in self._audio_columns[number]
-            ]
+            self._handles[key] = make_handle(
+                repo=part.repo,
+                revision=part.revision,
+                split=part.split,
+                row=row,
+                column=column,
+                sha256=_fingerprint(part, row, column),
+                channels=self._spec.channels,
+            )
         return self._handles[key]
 
 
@@ -150,4 +160,5 @@ def _fingerprint(part: Rows, row: int, column: str) -> str:
     try:
         return hashlib.sha256(part.audio.read(row, column).data).hexdigest()
     except AudioError:
-        return _UNREADABLE
+        # The backend meets the error again and records it; the place stands in for the content that is not there.
+        return hashlib.sha256(f"unreadable {part.repo} {part.split} {row} {column}".encode()).hexdigest()

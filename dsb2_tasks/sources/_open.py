@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
+import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _METADATA_FILES = ("metadata.jsonl", "metadata.csv")
-_OTHER_SPLITS = frozenset({"train", "training", "validation", "valid", "val", "dev", "test", "eval"})
+_SPLIT_NAMES = frozenset({"train", "training", "validation", "valid", "val", "dev", "test", "eval"})
 
 
 def open_rows(source: DataSource, data: str, base: Path, owner: str) -> Rows:
@@ -45,10 +48,19 @@ def open_rows(source: DataSource, data: str, base: Path, owner: str) -> Rows:
     root = Path(data).expanduser()
     if not root.is_dir():
         raise DataError(f"data={data!r} is neither 'hub' nor 'samples' nor an existing folder (in --metadata data=...)")
-    folder = (root / source.path).resolve()
-    if root.resolve() not in folder.parents:
+    if _leads_out(source.path):
         raise DataError(f"data set name {source.path!r} leads out of the folder {root}")
-    return _open_folder(source, folder, source.path)
+    return _open_folder(source, (root / source.path).absolute(), source.path)
+
+
+def _leads_out(path: str) -> bool:
+    """Whether a relative path climbs out of its folder as written; links inside are the owner's business."""
+    return "\0" in path or Path(path).is_absolute() or Path(os.path.normpath(path)).parts[:1] == (os.pardir,)
+
+
+def _revision(folder: Path) -> str:
+    """Names one folder in handles without its absolute path, so that two folders of one name are kept apart."""
+    return f"local-{hashlib.sha256(str(folder).encode(errors='surrogatepass')).hexdigest()[:8]}"
 
 
 def _open_hub(source: DataSource) -> Rows:
@@ -67,7 +79,8 @@ def _open_hub(source: DataSource) -> Rows:
             f"without one, --metadata data=/folder (holding {source.path}/*.parquet or clips with metadata.jsonl), "
             f"or --metadata data=samples for the embedded samples (not results of the benchmark)"
         ) from None
-    return _from_dataset(dataset, source.path, source.revision or "main", source.split)
+    split = f"{source.config}/{source.split}" if source.config else source.split
+    return _from_dataset(dataset, source.path, source.revision or "main", split)
 
 
 def _from_dataset(dataset: datasets.Dataset, repo: str, revision: str, split: str) -> Rows:
@@ -79,6 +92,9 @@ def _from_dataset(dataset: datasets.Dataset, repo: str, revision: str, split: st
             dataset = dataset.cast_column(name, datasets.Audio(decode=False))
     text = [name for name in dataset.column_names if name not in audio]
     columns = dataset.select_columns(text).to_dict() if text else {}
+    for name in text:
+        if isinstance(feature := dataset.features[name], datasets.ClassLabel):
+            columns[name] = [None if value is None else feature.int2str(value) for value in columns[name]]
     return Rows(repo, revision, split, columns, audio, DatasetAudio(dataset, repo), len(dataset))
 
 
@@ -110,12 +126,15 @@ def _is_audio_struct(kind: pa.DataType) -> bool:
 
 def _open_folder(source: DataSource, folder: Path, repo: str) -> Rows:
     if not folder.is_dir():
-        raise DataError(f"data set {source.path!r}: folder {folder} does not exist")
+        raise DataError(
+            f"data set {source.path!r}: folder {folder} does not exist; it would hold parquet files of split "
+            f"{source.split!r}, or clips with {' or '.join(_METADATA_FILES)}"
+        )
     root = folder / source.config if source.config and (folder / source.config).is_dir() else folder
     for place in (root / source.split, root):
         for name in _METADATA_FILES:
             if (place / name).is_file():
-                return _open_clips(place / name, repo, source.split)
+                return _open_clips(place / name, repo, _revision(root), source.split)
     files = _parquet_files(root, source.split)
     if not files:
         raise DataError(
@@ -130,22 +149,24 @@ def _open_folder(source: DataSource, folder: Path, repo: str) -> Rows:
     except Exception as error:  # pyarrow, datasets and OS errors alike mean: this file is no readable parquet
         cause = error.__cause__ or error
         raise DataError(f"data set {source.path!r}: {', '.join(paths)} cannot be read: {type(cause).__name__}: {cause}") from None
-    return _from_dataset(dataset, repo, "local", source.split)
+    return _from_dataset(dataset, repo, _revision(root), source.split)
 
 
 def _parquet_files(root: Path, split: str) -> list[Path]:
     """Parquet files of a split: by file name (``test-00000-of-00001``), by folder name, or all if none names a split."""
     files = sorted(root.rglob("*.parquet"))
 
-    def named(path: Path) -> set[str]:
-        parts = {path.stem.split("-")[0], *(p.name for p in path.parents if root in p.parents)}
-        return parts & {*_OTHER_SPLITS, split}
+    known = {*_SPLIT_NAMES, split.casefold()}
 
-    wanted = [f for f in files if split in named(f)]
+    def named(path: Path) -> set[str]:
+        names = [path.stem, *(p.name for p in path.parents if root in p.parents)]
+        return {part for name in names for part in re.split(r"[-_.\s]", name.casefold())} & known
+
+    wanted = [f for f in files if split.casefold() in named(f)]
     return wanted or [f for f in files if not named(f)]
 
 
-def _open_clips(metadata: Path, repo: str, split: str) -> Rows:
+def _open_clips(metadata: Path, repo: str, revision: str, split: str) -> Rows:
     records = _read_metadata(metadata)
     names = list(dict.fromkeys(key for record in records for key in record))
     folder = metadata.parent
@@ -163,9 +184,9 @@ def _open_clips(metadata: Path, repo: str, split: str) -> Rows:
         raise DataError(f"{metadata}: column 'file_name' is missing; found {', '.join(names) or 'no columns'}")
     for column, values in audio.items():
         for row, value in enumerate(values):
-            if value and folder.resolve() not in (folder / str(value)).resolve().parents:
+            if value and _leads_out(str(value)):
                 raise DataError(f"{metadata}: row {row}: {value!r} (clip {column!r}) leads out of the folder {folder}")
-    return Rows(repo, "local", split, columns, tuple(audio), FolderAudio(folder, audio, repo), len(records))
+    return Rows(repo, revision, split, columns, tuple(audio), FolderAudio(folder, audio, repo), len(records))
 
 
 def _read_metadata(path: Path) -> list[dict[str, Any]]:
@@ -174,16 +195,29 @@ def _read_metadata(path: Path) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read as UTF-8 text ({error})") from None
     if path.suffix == ".csv":
-        return [dict(record) for record in csv.DictReader(io.StringIO(text, newline=""))]
+        return _read_csv(path, text)
     records = []
     for number, line in enumerate(text.split("\n"), 1):  # not splitlines: JSON text may hold U+2028 and its like
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{path}: line {number}: not valid JSON ({error})") from None
         if not isinstance(record, dict):
             raise DataError(f"{path}: line {number}: an object is needed, found {type(record).__name__}")
         records.append(record)
+    return records
+
+
+def _read_csv(path: Path, text: str) -> list[dict[str, Any]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    records = []
+    try:
+        for record in reader:
+            if None in record:
+                raise DataError(f"{path}: line {reader.line_num}: more cells than the header has columns")
+            records.append(dict(record))
+    except csv.Error as error:
+        raise DataError(f"{path}: line {reader.line_num}: not valid CSV ({error})") from None
     return records

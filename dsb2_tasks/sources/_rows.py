@@ -66,8 +66,8 @@ def raw_audio(value: Any, place: str, folder: Path | None = None) -> RawAudio:
     file = Path(str(path)) if folder is None else folder / str(path)
     try:
         return RawAudio(file.read_bytes(), file.name)
-    except OSError as error:
-        raise AudioError(f"{place}: {file} cannot be read ({error.strerror or error})") from None
+    except (OSError, ValueError) as error:
+        raise AudioError(f"{place}: {str(file)!r} cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 class DatasetAudio:

@@ -284,3 +284,34 @@ class TestPyAV:
         pytest.importorskip("av", reason="PyAV is not installed (pip install av)")
         with pytest.raises(AudioError):
             read(head + bytes(100))
+
+
+def test_samples_beyond_any_sound_are_silenced_before_they_overflow() -> None:
+    samples = np.full((22050, 2), 3e38, np.float32)
+    samples[::2] *= -1
+    raw = RawAudio(encode(samples, 22050, subtype="FLOAT"), "loud.wav")
+    decoded, _ = decode(raw)
+    assert np.isfinite(decoded).all() and np.abs(decoded).max() == 0
+
+
+@pytest.mark.parametrize("form", ["mp4", "webm", "adts", "ac3"])
+def test_damaged_containers_are_errors_of_one_clip(form: str) -> None:
+    av = pytest.importorskip("av", reason="PyAV is not installed (pip install av)")
+    buffer = io.BytesIO()
+    codec = {"mp4": "aac", "webm": "libopus", "adts": "aac", "ac3": "ac3"}[form]
+    with av.open(buffer, "w", format=form) as file:
+        stream = file.add_stream(codec, rate=48000, layout="mono")
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 48000), np.float32), format="fltp", layout="mono")
+        frame.sample_rate = 48000
+        for packet in [*stream.encode(frame), *stream.encode(None)]:
+            file.mux(packet)
+    whole = buffer.getvalue()
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        broken = bytearray(whole)
+        for at in rng.integers(8, len(whole), 12):
+            broken[at] = rng.integers(256)
+        try:
+            decode(RawAudio(bytes(broken), f"x.{form}"))
+        except AudioError:
+            continue

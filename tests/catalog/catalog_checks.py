@@ -10,7 +10,7 @@ from typing import Any
 
 from lm_eval.tasks._yaml_loader import load_yaml
 
-from dsb2_tasks.spec import DOMAINS, EXTRA_SUITE, OFFICIAL_SUITE, TaskSpec, read_spec
+from dsb2_tasks.spec import DOMAINS, EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, TaskSpec, read_spec
 
 OFFICIAL_FOLDERS = ("speech", "music", "audio")
 MODALITY_TITLES = {"speech": "Speech", "music": "Music", "audio": "Audio"}
@@ -54,14 +54,24 @@ EXTRA_TASKS = {
     "dsb2_superb_ood_asr_zh",
     "dsb2_superb_ood_asr_spontaneous",
 }
+#: Tasks with audio as output; in no group but their own.
+GENERATION_TASKS = {
+    "dsb2_superb_se_voicebank_demand",
+    "dsb2_superb_ss_libri2mix",
+    "dsb2_song_separation_singset",
+    "dsb2_singing_voice_synthesis_ace_opencpop",
+    "dsb2_emotional_voice_conversion_esd",
+}
+#: Folders of suites that are not sorted by modality and domain.
+SUITE_FOLDERS = {EXTRA_SUITE: "extra", GENERATION_SUITE: "generation"}
 CROSS_TAGS = ("dsb2_phase1", "dsb2_core", "dsb2_2025")
 _WITH_OPTIONS = ("choice", "labels", "slots", "entities", "tags", "events")
 _TASK_KEYS = ["include", "task", "tag", "metadata", "dsb2"]
 
 
 def task_files(root: Path) -> list[Path]:
-    """Task files of the suite and the extras."""
-    return sorted(path for folder in (*OFFICIAL_FOLDERS, "extra") for path in (root / folder).glob("**/*.yaml"))
+    """Task files of the suite, the extras and the tasks with audio as output."""
+    return sorted(path for folder in (*OFFICIAL_FOLDERS, *SUITE_FOLDERS.values()) for path in (root / folder).glob("**/*.yaml"))
 
 
 def template_files(root: Path) -> list[Path]:
@@ -97,15 +107,17 @@ def task_faults(path: Path, root: Path) -> Iterator[str]:
         return
     if not path.read_text(encoding="utf-8").startswith("# "):
         yield "the first line is no comment that says what the task asks"
-    folder = "extra" if spec.suite == EXTRA_SUITE else f"{spec.modality}/{spec.domain}"
+    folder = SUITE_FOLDERS.get(spec.suite, f"{spec.modality}/{spec.domain}")
     if path.parent.relative_to(root).as_posix() != folder:
         yield f"lies in {path.parent.relative_to(root)}, belongs into {folder}"
-    if spec.suite not in (OFFICIAL_SUITE, EXTRA_SUITE):
+    if spec.suite not in (OFFICIAL_SUITE, *SUITE_FOLDERS):
         yield f"suite is {spec.suite!r}"
     if config["task"] != f"dsb2_{path.stem}":
         yield f"task is {config['task']!r}, the file name says 'dsb2_{path.stem}'"
     if not isinstance(config["metadata"].get("version"), int):
         yield "metadata.version is no whole number"
+    if (spec.suite == GENERATION_SUITE) != (spec.kind == "waveform"):
+        yield f"kind {spec.kind!r} does not belong into suite {spec.suite!r}"
     yield from _include_faults(path, config, spec, root)
     yield from _tag_faults(config, spec)
     yield from _repetitions(path, config)
@@ -213,6 +225,7 @@ def group_faults(root: Path) -> Iterator[str]:
         wanted[f"dsb2_{modality}"] = {"title": title, "suite": OFFICIAL_SUITE, "groups": domains}
     for domain, (_, title) in DOMAINS.items():
         wanted[f"dsb2_{domain}"] = {"title": title, "suite": OFFICIAL_SUITE, "domain": domain}
+    wanted["dsb2_generation"] = {"title": "Audio Generation", "suite": GENERATION_SUITE}
     files = {path.stem: path for path in (root / "groups").glob("*.yaml")}
     for name in sorted(set(wanted) - set(files)):
         yield f"groups/{name}.yaml: is missing"
@@ -237,6 +250,9 @@ def tree_faults(root: Path) -> Iterator[str]:
     extras = {f"dsb2_{path.stem}" for path, spec in specs.items() if spec.suite == EXTRA_SUITE}
     if extras != EXTRA_TASKS:
         yield f"extras: {sorted(extras ^ EXTRA_TASKS)}"
+    generation = {f"dsb2_{path.stem}" for path, spec in specs.items() if spec.suite == GENERATION_SUITE}
+    if generation != GENERATION_TASKS:
+        yield f"tasks with audio as output: {sorted(generation ^ GENERATION_TASKS)}"
     tags: dict[str, set[str]] = {}
     for path in specs:
         for tag in own(path)["tag"]:
@@ -245,9 +261,9 @@ def tree_faults(root: Path) -> Iterator[str]:
     for tag, count in (("dsb2_phase1", 55), ("dsb2_core", 34), ("dsb2_2025", 181)):
         if len(tags.get(tag, ())) != count:
             yield f"tag {tag}: {len(tags.get(tag, ()))} tasks instead of {count}"
-    if missing := (everything - tags.get("dsb2_2025", set())) ^ NOT_IN_2025:
+    if missing := (everything - tags.get("dsb2_2025", set())) ^ (NOT_IN_2025 | GENERATION_TASKS):
         yield f"tag dsb2_2025 is off for {sorted(missing)}"
-    if misplaced := (tags.get("dsb2_phase1", set()) | tags.get("dsb2_core", set())) & extras:
+    if misplaced := (tags.get("dsb2_phase1", set()) | tags.get("dsb2_core", set())) & (extras | generation):
         yield f"extras tagged as tasks of the 180: {sorted(misplaced)}"
     groups = {path.stem for path in (root / "groups").glob("*.yaml")}
     if clash := (groups & everything) | (groups & set(tags)) | (everything & set(tags)):

@@ -18,6 +18,7 @@ BIRD = "audio/sound_event/bird_sound_detection_warblrb10k.yaml"
 ASR = "speech/speech_recognition/superb_asr_librispeech.yaml"
 COUNT = "speech/speaker_and_language/hear_speaker_count_libricount.yaml"
 AGE = "speech/paralinguistics/age_classification_common_voice.yaml"
+GENERATION = "generation/superb_ss_libri2mix"
 SHA = "1832d234ffe7ee15b513d3f342d0dab87470310b"
 
 
@@ -48,6 +49,9 @@ def break_file(root: Path, name: str, old: str, new: str) -> Path:
         (ASR, f"revision: {SHA}", f"revision: {SHA[:7]}", r"dsb2\.data\.0\.revision: .*40"),
         (BIRD, '"yes", "no"', "yes, no", r"dsb2\.options.*option True is a bool, not text: put it in quotes"),
         (COUNT, '["0", "1"', '["0", 1', r"dsb2\.options.*option 1 is a int, not text: put it in quotes"),
+        (f"{GENERATION}.yaml", "  reference_audio: [[label, label1, source1], [label2, source2]]\n", "", r"need each other"),
+        (f"{GENERATION}.yaml", "[label2, source2]", "[label2, audio]", r"a model would hear the answer: \['audio'\]"),
+        (ASR, "language: en", "language: en\n  reference_audio: [label]", r"need each other"),
         (AGE, "twenties: [", "twentys: [", r"dsb2: .*aliases for what is no option: 'twentys'"),
         (AGE, 'twenties: ["20s"]', "twenties: [20]", r"dsb2\.aliases\.twenties\.0: .*valid string"),
     ],
@@ -80,6 +84,8 @@ def test_a_broken_block_is_refused_with_file_key_and_fix(copy: Path, name: str, 
         (ASR, "version: 1", "version: one", r"no whole number"),
         (ASR, "  instance: SuperbASR_LibriSpeech-TestClean\n", "", r"dsb2\.instance is missing"),
         (ASR, "# ", "", r"no comment that says what the task asks"),
+        (BIRD, "suite: dsb2-phase2", "suite: dsb2-generation", r"belongs into generation"),
+        (BIRD, "suite: dsb2-phase2", "suite: dsb2-generation", r"kind 'choice' does not belong into suite"),
         (ACCENT, "  options: [american", "  replaced: [american", r"kind choice needs options"),
         (AGE, 'thirties: ["30s"]', 'thirties: ["20s"]', r"wordings of more than one option.*\['20s'\]"),
     ],
@@ -135,6 +141,13 @@ def test_an_include_that_does_not_exist_is_refused(copy: Path) -> None:
         ("dsb2_sound_event", "suite: dsb2-phase2", "suite: dsb2-2025", r"dsb2_sound_event\.yaml: dsb2_group"),
         ("dsb2_sound_event", "task: dsb2_sound_event", "task: dsb2_sounds", r"task is 'dsb2_sounds'"),
         ("dsb2_sound_event", "DSB2Group", "Group", r"class is"),
+        ("dsb2_generation", "suite: dsb2-generation", "suite: dsb2-phase2", r"dsb2_generation\.yaml: dsb2_group"),
+        (
+            "dsb2_audio",
+            "    - dsb2_sound_event",
+            "    - dsb2_generation\n    - dsb2_sound_event",
+            r"dsb2_audio\.yaml: dsb2_group",
+        ),
     ],
 )
 def test_a_broken_group_is_told(copy: Path, name: str, old: str, new: str, said: str) -> None:
@@ -152,6 +165,8 @@ def _remove(root: Path, name: str) -> None:
     [
         (lambda root: _remove(root, BIRD), r"domain sound_event: 17 tasks instead of 18"),
         (lambda root: _remove(root, "extra/superb_ood_asr_zh.yaml"), r"extras: \['dsb2_superb_ood_asr_zh'\]"),
+        (lambda root: _remove(root, f"{GENERATION}.yaml"), r"with audio as output: \['dsb2_superb_ss_libri2mix'\]"),
+        (lambda root: break_file(root, f"{GENERATION}.yaml", "[dsb2_waveform]", "[dsb2_waveform, dsb2_2025]"), r"tag dsb2_2025:"),
         (lambda root: break_file(root, ASR, ", dsb2_core", ""), r"tag dsb2_core: 33 tasks instead of 34"),
         (lambda root: break_file(root, ACCENT, ", dsb2_phase1", ""), r"tag dsb2_phase1: 54 tasks instead of 55"),
         (lambda root: break_file(root, ACCENT, ", dsb2_2025", ""), r"tag dsb2_2025 is off for \['dsb2_accent"),

@@ -54,9 +54,10 @@ def test_no_yaml_file_is_outside_the_checked_folders() -> None:
 def test_members_of_groups_are_the_suite_without_the_extras() -> None:
     known = catalog.read_catalog([ROOT])
     assert known.faults == []
-    assert len(known.tasks) == 187
+    assert len(known.tasks) == 187 + 5
     assert len(known.members("dsb2")) == 180
-    assert set(known.members("dsb2")).isdisjoint(catalog_checks.EXTRA_TASKS)
+    assert set(known.members("dsb2")).isdisjoint(catalog_checks.EXTRA_TASKS | catalog_checks.GENERATION_TASKS)
+    assert set(known.members("dsb2_generation")) == catalog_checks.GENERATION_TASKS
     for domain in DOMAINS:
         assert len(known.members(f"dsb2_{domain}")) == catalog_checks.DOMAIN_COUNTS[domain]
 
@@ -65,7 +66,7 @@ def test_lm_eval_indexes_every_file(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         index = _index.TaskIndex.build([ROOT])
     kinds = Counter(entry.kind for entry in index.values())
-    assert kinds[_index.Kind.PY_TASK] == 187 + 21
+    assert kinds[_index.Kind.PY_TASK] == 187 + 5 + 22
     assert len(index["dsb2_2025"].tags) == 181
     assert caplog.records == []
 

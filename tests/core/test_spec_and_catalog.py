@@ -136,8 +136,7 @@ def test_a_later_folder_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ({"title": "T", "suite": "s"}, "exactly one of domain and groups"),
-        ({"title": "T", "suite": "s", "domain": "d", "groups": ["g"]}, "exactly one of domain and groups"),
+        ({"title": "T", "suite": "s", "domain": "d", "groups": ["g"]}, "at most one of domain and groups"),
         ({"suite": "s", "domain": "d"}, "title, suite"),
         ({"title": "T", "suite": "s", "domian": "d"}, "unknown keys \\['domian'\\]"),
         ("text", "no mapping"),

@@ -146,3 +146,87 @@ def test_writing_out_prompts_is_short(make: Callable[..., Any]) -> None:
     task = make(["cat", "dog"])
     task.build_all_requests(limit=None, rank=0, world_size=1)
     assert len(task.instances) == 2 and max(len(str(i)) for i in task.instances) < 5_000
+
+
+@pytest.mark.parametrize("key", ["dta", "dat", "Data", "bad_label"])
+def test_a_mistyped_setting_is_refused(make: Callable[..., Any], key: str) -> None:
+    with pytest.raises(DataError, match=f"--metadata {key}=.*did you mean"):
+        make(["cat"], {key: "samples"})
+
+
+def test_model_arguments_beside_the_settings_are_left_alone(make: Callable[..., Any]) -> None:
+    assert make(["cat"], {"pretrained": "x", "dtype": "auto", "device": "cpu"}).data == "hub"
+
+
+def edit(tmp_path: Path, addition: str) -> Any:
+    file = tmp_path / "t.yaml"
+    file.write_text(file.read_text() + addition)
+    return compat.task_manager([tmp_path]).load(["my_task"])["tasks"]["my_task"]
+
+
+def test_own_generation_settings_keep_the_explicit_empty_stop_list(make: Callable[..., Any], tmp_path: Path) -> None:
+    make(["cat"])
+    settings = edit(tmp_path, "generation_kwargs: {max_gen_toks: 16}\n").config.generation_kwargs
+    assert (settings["max_gen_toks"], settings["until"], settings["do_sample"]) == (16, [], False)
+
+
+def test_filters_are_refused(make: Callable[..., Any], tmp_path: Path) -> None:
+    make(["cat"])
+    with pytest.raises(SpecError, match=r"t\.yaml: filter_list"):
+        edit(tmp_path, "filter_list: [{name: first, filter: [{function: uppercase}]}]\n")
+
+
+@pytest.mark.parametrize("hook", ["!function my_hooks.two", "null"])
+def test_a_scoring_function_of_another_form_is_refused(make: Callable[..., Any], tmp_path: Path, hook: str) -> None:
+    make(["cat"])
+    (tmp_path / "my_hooks.py").write_text("def two(doc, results): return {}\n")
+    with pytest.raises(SpecError, match=r"t\.yaml: process_results: a function \(answer, doc, spec\)"):
+        edit(tmp_path, f"process_results: {hook}\n")
+
+
+def test_an_own_scoring_function_is_used(make: Callable[..., Any], tmp_path: Path) -> None:
+    make(["cat", "dog"])
+    (tmp_path / "my_hooks.py").write_text(
+        "from dsb2_tasks.hooks import Scored\n\ndef mine(answer, doc, spec):\n"
+        "    return Scored({'accuracy': (float(answer == doc['label'][::-1]),)}, 'ok', answer)\n"
+    )
+    assert aggregate(edit(tmp_path, "process_results: !function my_hooks.mine\n"), ["tac", "dog"])["accuracy"] == 0.5
+
+
+def test_cached_requests_are_never_those_of_other_data(make: Callable[..., Any], caplog: pytest.LogCaptureFixture) -> None:
+    task = make(["cat", "dog"])
+    task.build_all_requests(limit=None, rank=0, world_size=1, cache_requests=True)
+    assert "--cache_requests is ignored" in caplog.text and len(task.instances) == 2
+
+
+def test_a_folder_cannot_change_an_official_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[..., Any]
+) -> None:
+    from dsb2_tasks import catalog
+
+    make(["cat"], suite="community")
+    text = (tmp_path / "t.yaml").read_text()
+    (tmp_path / "intruder.yaml").write_text(text.replace("my_task", "intruder").replace('"community"', '"dsb2-phase2"'))
+    (tmp_path / "same.yaml").write_text(text.replace("my_task", "dsb2_superb_sd_libri2mix"))
+    monkeypatch.setenv(catalog.TASKS_PATH, str(tmp_path))
+    assert any("official suite" in fault.reason for fault in catalog.read_catalog().faults)
+    manager = compat.task_manager([catalog.yaml_root(), tmp_path], {"data": "samples"})
+    loaded = manager.load(["dsb2_speaker_and_language", "dsb2_rhythm_analysis"])["groups"]
+    assert len(loaded["dsb2_speaker_and_language"].get_all_tasks()) == 10
+
+
+def test_a_group_of_nothing_is_told(tmp_path: Path) -> None:
+    (tmp_path / "g.yaml").write_text(
+        "task: my_group\nclass: !function dsb2_tasks.group.DSB2Group\ndsb2_group: {title: T, suite: mine, domain: nowhere}\n"
+    )
+    with pytest.raises(SpecError, match="no task of suite 'mine' and domain 'nowhere'"):
+        compat.task_manager([tmp_path]).load(["my_group"])
+
+
+def test_an_own_group_finds_the_tasks_beside_it(tmp_path: Path, make: Callable[..., Any]) -> None:
+    make(["cat"], suite="mine")
+    (tmp_path / "g.yaml").write_text(
+        "task: my_group\nclass: !function dsb2_tasks.group.DSB2Group\ndsb2_group: {title: T, suite: mine, domain: sound_event}\n"
+    )
+    (group,) = compat.task_manager([tmp_path]).load(["my_group"])["groups"].values()
+    assert [task.task_name for task in group.get_all_tasks()] == ["my_task"]

@@ -46,7 +46,7 @@ def test_group_runs_and_prints_every_row(lm_eval: Callable, group: str, domains:
                 assert value == "N/A" or isinstance(value, float), (name, key, value)
         assert results["configs"][name]["metadata"]["dsb2"]["read_from"] == "samples"
         for sample in run.samples(name):
-            assert "bytes" not in json.dumps(sample["doc"]).lower() or len(json.dumps(sample)) < 20_000
+            assert len(json.dumps(sample)) < 20_000, "a logged sample holds text and handles, never audio"
     for name, row in results["groups"].items():
         numbers = [v for k, v in row.items() if "," in k]
         assert numbers and all(isinstance(v, (int, float)) and math.isfinite(v) for v in numbers), (name, row)
@@ -66,7 +66,7 @@ def test_without_the_hook_the_task_is_unknown(lm_eval: Callable) -> None:
 def test_all_names_are_listed(lm_eval: Callable) -> None:
     listed = lm_eval("ls", "subtasks").printed
     missing = [name for name in KNOWN.tasks if f"|{name}" not in listed.replace(" ", "")]
-    assert len(KNOWN.tasks) == 187 and not missing
+    assert len(KNOWN.tasks) == 187 + 5 and not missing
 
 
 def test_no_hub_is_one_error_that_names_the_way_out(lm_eval: Callable) -> None:

@@ -528,6 +528,7 @@ def test_wrong_arguments_are_named_before_anything_is_loaded(load: Load, argumen
 def test_arguments_as_lm_eval_gives_them(tiny: Any, tmp_path: Any, caplog: pytest.LogCaptureFixture) -> None:
     host = {"batch_size": 1, "max_batch_size": None, "device": "cuda:0"}
     text = f"pretrained={tiny},responses={tmp_path},batch_size=3,max_new_tokens=7,long_audio=chunk,prefetch=0,dtype=float32"
+    caplog.set_level(logging.INFO, logger="dsb2_tasks")
     lm = HFAudio.create_from_arg_string(text, host)
     assert (lm._batch_size, lm._max_new_tokens, lm._policy.long_audio, lm._prefetch) == (3, 7, "chunk", 0)
     if not torch.cuda.is_available():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,25 @@ def test_a_half_made_one_is_never_seen(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(OSError, match="disk full"):
         cached_tiny_model(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_broken_one_in_the_cache_is_made_again(tmp_path: Path, tiny: Path) -> None:
+    broken = tmp_path / f"tiny-model-v{VERSION}"
+    broken.mkdir()
+    (broken / "tokenizer.json").write_text("{}")
+    assert contents(cached_tiny_model(tmp_path)) == contents(tiny)
+
+
+def test_a_rank_whose_transformers_writes_no_weights_waits_for_the_first(
+    tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_weights(folder: Path) -> Path:
+        shutil.copy(tiny / "tokenizer.json", folder)
+        shutil.copytree(tiny, tmp_path / f"tiny-model-v{VERSION}")  # the first rank is done meanwhile
+        return folder
+
+    monkeypatch.setattr("dsb2_tasks.samples.tiny_model.make_tiny_model", without_weights)
+    assert contents(cached_tiny_model(tmp_path)) == contents(tiny)
 
 
 def test_pretrained_tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: Path) -> None:

@@ -47,8 +47,35 @@ def test_pth_and_start_name_the_same_function(folder: Path, hook: ModuleType) ->
     assert _ours(hook) == 1
 
 
-def test_pth_sorts_after_the_path_of_an_editable_install() -> None:
-    assert sorted(["dsb2_tasks.pth", "_dsb2_tasks.pth", "_editable_impl_dsb2_tasks.pth"])[-1] == "dsb2_tasks.pth"
+def test_pth_sorts_after_the_path_of_an_editable_install(folder: Path) -> None:
+    (ours,) = (file.name for file in folder.glob("*.pth"))
+    assert sorted([ours, "_dsb2_tasks.pth", "_editable_impl_dsb2_tasks.pth"])[-1] == ours
+
+
+def test_a_finder_that_asks_the_others_in_turn_does_not_go_round(hook: ModuleType) -> None:
+    class Other:
+        @classmethod
+        def find_spec(cls, name: str, path: object = None, target: object = None) -> object:
+            for finder in sys.meta_path:
+                if finder is not cls and (spec := finder.find_spec(name, path, target)) is not None:
+                    return spec
+            return None
+
+    sys.meta_path[:] = [finder for finder in sys.meta_path if getattr(finder, "__name__", "") != "_Finder"]
+    hook.install()
+    sys.meta_path.insert(0, Other)
+    sys.meta_path.insert(2, Other)
+    assert importlib.import_module("importlib.util").find_spec("lm_eval.models") is not None
+
+
+def test_a_package_that_exits_on_import_does_not_end_the_host(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise SystemExit(3)
+
+    monkeypatch.setitem(sys.modules, "dsb2_tasks.plugin", Broken("dsb2_tasks.plugin"))
+    monkeypatch.setattr("dsb2_tasks.plugin", Broken("dsb2_tasks.plugin"), raising=False)
+    hook._run("lm_eval.models", ModuleType("lm_eval.models"))
 
 
 def test_install_is_idempotent(hook: ModuleType) -> None:

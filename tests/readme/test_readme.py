@@ -50,7 +50,7 @@ def _run(command: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -81,6 +81,7 @@ def test_every_command_is_of_a_known_sort() -> None:
         r"pip install .*",
         r"python -m pytest",
         r"(DSB2_\w+=\d )?lm_eval .*",
+        r"dsb2 explain .*",
     )
     strangers = [c for c in COMMANDS if not any(re.fullmatch(sort, c) for sort in sorts)]
     assert COMMANDS
@@ -172,6 +173,14 @@ def test_own_task_runs_as_told(tmp_path: Path) -> None:
     assert name in printed
     assert "accuracy" in printed
     assert "SAMPLE DATA" not in printed
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("dsb2 ")])
+def test_explain_runs(command: str) -> None:
+    words = [sys.executable, "-m", "dsb2_tasks.cli", *shlex.split(command)[1:]]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^value +'no'$", done.stdout, re.MULTILINE)
 
 
 def test_counts_are_right() -> None:

@@ -12,12 +12,12 @@ import soundfile
 from numpy.typing import NDArray
 
 from dsb2_tasks import catalog, samples
-from dsb2_tasks.spec import EXTRA_SUITE, OFFICIAL_SUITE, TaskSpec
+from dsb2_tasks.spec import EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, TaskSpec
 
 KNOWN = {
     name: task.spec
     for name, task in catalog.read_catalog([catalog.yaml_root()]).tasks.items()
-    if task.spec.suite in (OFFICIAL_SUITE, EXTRA_SUITE)
+    if task.spec.suite in (OFFICIAL_SUITE, EXTRA_SUITE, GENERATION_SUITE)
 }
 
 
@@ -35,6 +35,11 @@ def documents(spec: TaskSpec) -> list[dict[str, Any]]:
 def clips(spec: TaskSpec, document: dict[str, Any]) -> list[dict[str, Any]]:
     """Audio cells of a document in clip order."""
     return [next(document[name] for name in names if name in document) for names in spec.audio_columns]
+
+
+def references(spec: TaskSpec, document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Audio cells of the right answer, of tasks with audio as output."""
+    return [next(document[name] for name in names if name in document) for names in spec.reference_columns]
 
 
 def labels(spec: TaskSpec, document: dict[str, Any]) -> list[str]:

@@ -93,6 +93,8 @@ def test_context_is_shown_once() -> None:
     task = spec(context=["word"])
     docs = Docs("t", task, [rows(instruction=["Which?", "Which syllable of apple?"], label=["1", "2"], word=["pear", "Apple"])])
     assert [doc["dsb2_prompt"] for doc in docs] == ["Which?\nword: pear", "Which syllable of apple?"]
+    inside_another = Docs("t", task, [rows(instruction=["Cat or dog?"], label=["1"], word=["at"])])
+    assert inside_another[0]["dsb2_prompt"] == "Cat or dog?\nword: at"
 
 
 @pytest.mark.parametrize(("value", "text"), [(True, "true"), (False, "false"), (3, "3"), (1.5, "1.5"), ("a", "a")])
@@ -138,3 +140,8 @@ def test_unreadable_clip_does_not_stop_the_others() -> None:
     with pytest.raises(AudioError):
         STORE.read(docs[0]["audio"][0])
     assert STORE.read(docs[1]["audio"][0]).data == b"1audio"
+
+
+def test_unreadable_clips_are_told_apart() -> None:
+    docs = Docs("t", spec(), [rows(audio=Clips(broken=(0, 1)))])
+    assert docs[0]["audio"][0]["sha256"] != docs[1]["audio"][0]["sha256"]

@@ -20,7 +20,7 @@ def test_mirror_of_parquet_files(tmp_path: Path, write_parquet: Callable[..., Pa
     write_parquet(tmp_path / "Org" / "Name" / "data" / "test-00000-of-00001.parquet", ROWS)
     write_parquet(tmp_path / "Org" / "Name" / "data" / "train-00000-of-00001.parquet", [ROWS[0]] * 5)
     rows = open_rows(HUB, str(tmp_path), tmp_path, "task")
-    assert (len(rows), rows.audio_columns, rows.revision) == (3, ("audio",), "local")
+    assert (len(rows), rows.audio_columns) == (3, ("audio",)) and rows.revision.startswith("local-")
     assert rows.columns["label"] == ["l0", "l1", "l2"]
     raw = rows.audio.read(2, "audio")
     assert raw.data[:4] == b"RIFF" and raw.name == "audio2.wav"
@@ -107,7 +107,7 @@ def test_missing_clip_is_an_error_of_that_clip_only(tmp_path: Path, write_clips:
     (folder / "b.wav").unlink()
     rows = open_rows(HUB, str(tmp_path), tmp_path, "task")
     assert rows.audio.read(0, "audio").data
-    with pytest.raises(AudioError, match=r"row 1.*b\.wav cannot be read"):
+    with pytest.raises(AudioError, match=r"row 1.*b\.wav' cannot be read"):
         rows.audio.read(1, "audio")
 
 
@@ -133,3 +133,75 @@ def test_broken_files_are_named(tmp_path: Path, name: str, content: str, said: s
 def test_no_samples_of_an_unknown_set(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no embedded samples of 'Org/Name'"):
         open_rows(HUB, "samples", tmp_path, "task")
+
+
+@pytest.mark.parametrize(
+    ("test", "train"),
+    [
+        ("test_0", "train_0"),
+        ("test.0", "train.0"),
+        ("x-test-0", "x-train-0"),
+        ("test_set", "training_set"),
+        ("Test-0", "Train-0"),
+        ("data/test/0", "data/train/0"),
+    ],
+)
+def test_other_splits_never_mix_in(tmp_path: Path, write_parquet: Callable[..., Path], test: str, train: str) -> None:
+    write_parquet(tmp_path / "Org" / "Name" / f"{test}.parquet", ROWS)
+    write_parquet(tmp_path / "Org" / "Name" / f"{train}.parquet", ROWS[:1] * 5)
+    assert len(open_rows(HUB, str(tmp_path), tmp_path, "task")) == 3
+
+
+def test_a_folder_with_another_split_alone_is_refused(tmp_path: Path, write_parquet: Callable[..., Path]) -> None:
+    write_parquet(tmp_path / "Org" / "Name" / "train-0.parquet", ROWS)
+    with pytest.raises(DataError, match="neither parquet files of split 'test'"):
+        open_rows(HUB, str(tmp_path), tmp_path, "task")
+
+
+def test_linked_folders_and_clips_are_read(tmp_path: Path, write_clips: Callable[..., Path]) -> None:
+    write_clips(tmp_path / "real" / "Name", [{"file_name": "a.wav", "label": "x"}])
+    (tmp_path / "real" / "Name" / "a.wav").rename(tmp_path / "blob")
+    (tmp_path / "real" / "Name" / "a.wav").symlink_to(tmp_path / "blob")
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "Org").symlink_to(tmp_path / "real")
+    assert open_rows(HUB, str(tmp_path / "mirror"), tmp_path, "task").audio.read(0, "audio").data[:4] == b"RIFF"
+
+
+def test_two_folders_of_one_name_are_kept_apart(tmp_path: Path, write_clips: Callable[..., Path]) -> None:
+    parts = []
+    for fold in ("fold1", "fold2"):
+        write_clips(tmp_path / fold / "clips", [{"file_name": "a.wav", "label": "x"}])
+        parts.append(open_rows(DataSource(path=f"./{fold}/clips"), "hub", tmp_path, "task"))
+    assert (parts[0].repo, parts[0].revision) != (parts[1].repo, parts[1].revision)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("metadata.csv", "file_name,label\na.wav,x,more\n", "line 2: more cells than the header"),
+        ("metadata.csv", 'file_name,label\na.wav,"' + "x" * 200_000 + '"\n', "not valid CSV"),
+        ("metadata.jsonl", '{"file_name": "a\\u0000.wav"}\n', "leads out of the folder"),
+        ("metadata.jsonl", "[" * 100_000 + "\n", "line 1: not valid JSON"),
+    ],
+)
+def test_odd_metadata_is_told(tmp_path: Path, name: str, content: str, said: str) -> None:
+    (tmp_path / "Org" / "Name").mkdir(parents=True)
+    (tmp_path / "Org" / "Name" / name).write_text(content)
+    with pytest.raises(DataError, match=said):
+        open_rows(HUB, str(tmp_path), tmp_path, "task")
+
+
+def test_a_name_that_is_no_text_is_an_error_of_that_clip_only(tmp_path: Path) -> None:
+    (tmp_path / "Org" / "Name").mkdir(parents=True)
+    (tmp_path / "Org" / "Name" / "metadata.jsonl").write_text('{"file_name": "a\\ud83d.wav", "label": "x"}\n')
+    with pytest.raises(AudioError, match="cannot be read"):
+        open_rows(HUB, str(tmp_path), tmp_path, "task").audio.read(0, "audio")
+
+
+def test_class_labels_are_read_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    features = datasets.Features({"label": datasets.ClassLabel(names=["cat", "dog"])})
+    made = datasets.Dataset.from_dict({"label": [1, 0, 1]}, features=features)
+    monkeypatch.setattr(datasets, "load_dataset", lambda *args, **kwargs: made)
+    assert open_rows(HUB, "hub", tmp_path, "task").columns["label"] == ["dog", "cat", "dog"]

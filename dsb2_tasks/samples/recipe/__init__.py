@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dsb2_tasks.samples.recipe import (
     enhancement,
+    generation,
     language,
     music,
     paralinguistics,
@@ -28,4 +29,5 @@ FAMILIES = (
     music,
     singing,
     spatial,
+    generation,
 )
