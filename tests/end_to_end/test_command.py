@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 from collections.abc import Callable
@@ -51,6 +52,20 @@ def test_group_runs_and_prints_every_row(lm_eval: Callable, group: str, domains:
         numbers = [v for k, v in row.items() if "," in k]
         assert numbers and all(isinstance(v, (int, float)) and math.isfinite(v) for v in numbers), (name, row)
     assert results["groups"][group]["tasks,none"] == tasks
+
+
+def test_text_is_no_answer_where_audio_is_asked_for(lm_eval: Callable) -> None:
+    for library in ("pesq", "pystoi", "pyworld"):
+        if importlib.util.find_spec(library) is None:
+            pytest.skip(f"{library} is not installed: extra 'generation'")
+    run = lm_eval("--tasks", "dsb2_generation", *TINY, "--limit", "1", "--log_samples")
+    members = KNOWN.members("dsb2_generation")
+    assert sorted(row for row in run.table("Tasks") if row in KNOWN.tasks) == sorted(members) and len(members) == 5
+    assert run.results["groups"]["dsb2_generation"]["na_rate,none"] == 1.0
+    for name in members:
+        assert run.results["results"][name]["na_rate,none"] == 1.0
+        (sample,) = run.samples(name)
+        assert len(json.dumps(sample)) < 20_000
 
 
 def test_a_tag_runs_tasks_across_groups(lm_eval: Callable) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _sounds import NAMES, SVS, as_answer, needs_libraries, speechlike, wav
+from _sounds import NAMES, SVS, as_answer, clip, needs_libraries, speechlike, wav
 
 from dsb2_tasks import catalog, compat, metrics
 from dsb2_tasks.audio import check_handle
@@ -54,7 +54,7 @@ def test_a_model_never_gets_the_references(name: str, task: Callable[[str], Any]
         for handle in doc["dsb2_reference"]:
             assert check_handle(handle)["column"] in columns
         assert [handle for handle in doc["audio"] if handle in doc["dsb2_reference"]] == []
-        assert not columns & set(doc)
+        assert not (columns & set(doc)) - {"audio"}  # the name under which every document has what a model hears
     one.build_all_requests(limit=2, rank=0, world_size=1)
     for instance in one.instances:
         request = compat.read_request(instance)
@@ -70,8 +70,6 @@ def test_mixtures_are_the_sum_of_their_sources(task: Callable[[str], Any]) -> No
     one = task("dsb2_superb_ss_libri2mix")
     for doc in one.test_docs():
         mixture, *sources = [*doc["audio"], *doc["dsb2_reference"]]
-        from _sounds import clip
-
         total = sum(clip(handle)[0] for handle in sources)
         assert abs(total - clip(mixture)[0]).max() < 1e-3
 
