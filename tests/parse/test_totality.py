@@ -98,15 +98,25 @@ PIECES = [
 ]
 
 
+def seconds(reader: str, text: str, bound: float) -> float:
+    """Processor time of one reading; the best of three, for a neighbour on the same core costs processor time too."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        READERS[reader](text)
+        best = min(best, time.process_time() - start)
+        if best < bound:
+            break
+    return best
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_long_texts(reader: str) -> None:
     """Processor time of the slowest of many long texts, each of which would hurt some quadratic reader."""
     took: dict[str, float] = {}
     for piece in PIECES:
         text = (piece * (LENGTH // len(piece) + 1))[:LENGTH]
-        start = time.process_time()
-        READERS[reader](text)
-        took[piece] = time.process_time() - start
+        took[piece] = seconds(reader, text, SECONDS)
     worst = max(took, key=lambda piece: took[piece])
     assert took[worst] < SECONDS, f"{worst!r} took {took[worst]:.2f} s"
 
@@ -114,6 +124,4 @@ def test_long_texts(reader: str) -> None:
 @pytest.mark.parametrize("reader", READERS)
 def test_a_megabyte_of_talk(reader: str) -> None:
     text = "I hear the speaker from 0.5 to 1.2 seconds, and (it seems) she is happy: not sad at all.\n" * 11_000
-    start = time.process_time()
-    READERS[reader](text)
-    assert len(text) > 950_000 and time.process_time() - start < 1.5
+    assert len(text) > 950_000 and seconds(reader, text, 1.5) < 1.5
