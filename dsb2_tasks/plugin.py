@@ -118,7 +118,7 @@ class _ToHost(logging.Handler):
     """Hands our records to lm-eval's logger, which alone knows where the run's messages go and how loud they are."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Gives on what the host's level lets through; before lm-eval has set its logger up, our records go Python's usual way."""
+        """Gives on what the host's level lets through; before lm-eval has set its logger up, records go Python's usual way."""
         host, last = logging.getLogger("lm_eval"), logging.lastResort
         if not host.propagate:
             if host.isEnabledFor(record.levelno):
