@@ -53,7 +53,7 @@ class GroupSpec:
 
     Attributes:
         title: Name shown to people.
-        suite: Suite whose tasks are meant; ``community`` means every suite that is not official.
+        suite: Suite whose tasks are meant.
         domain: Domain whose tasks are members (a leaf group); with neither domain nor groups all tasks of the suite are.
         groups: Names of member groups (a parent group).
     """
