@@ -14,11 +14,22 @@ VERSION = 1
 CHANNELS = ("mono", "keep")
 _TEXTS = ("repo", "revision", "split", "column")
 _KEYS = ("dsb2", "repo", "revision", "split", "row", "column", "sha256", "channels")
+#: What is known about the task and may be absent: a backend sees handles and text, never a task.
+_OPTIONAL = ("task_kind", "language")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def make_handle(
-    *, repo: str, revision: str, split: str, row: int, column: str, sha256: str, channels: str = "mono"
+    *,
+    repo: str,
+    revision: str,
+    split: str,
+    row: int,
+    column: str,
+    sha256: str,
+    channels: str = "mono",
+    task_kind: str | None = None,
+    language: str | None = None,
 ) -> dict[str, Any]:
     """Makes the handle of one clip.
 
@@ -30,6 +41,8 @@ def make_handle(
         column: Audio column.
         sha256: Lower-case hex digest of the undecoded file bytes.
         channels: ``mono``, or ``keep`` where the task asks about space.
+        task_kind: Output kind of the task (``transcript``, ``choice`` ...); None leaves the key out.
+        language: ISO 639-1 code of the row, where known; None leaves the key out.
 
     Raises:
         ValueError: A value is off; the message names it.
@@ -44,7 +57,8 @@ def make_handle(
         "sha256": sha256,
         "channels": channels,
     }
-    return check_handle(handle)
+    optional = {"task_kind": task_kind, "language": language}
+    return check_handle({**handle, **{key: value for key, value in optional.items() if value is not None}})
 
 
 def check_handle(obj: Any) -> dict[str, Any]:
@@ -61,12 +75,13 @@ def check_handle(obj: Any) -> dict[str, Any]:
     for key in _KEYS:
         if key not in obj:
             raise ValueError(f"audio handle lacks the key {key!r}: {dict(obj)!r}")
-    unknown = [key for key in obj if key not in _KEYS]
+    known = (*_KEYS, *_OPTIONAL)
+    unknown = [key for key in obj if key not in known]
     if unknown:
-        raise ValueError(f"audio handle has the unknown key {unknown[0]!r}; known are {', '.join(_KEYS)}")
+        raise ValueError(f"audio handle has the unknown key {unknown[0]!r}; known are {', '.join(known)}")
     if obj["dsb2"] != VERSION or isinstance(obj["dsb2"], bool):
         raise ValueError(f"audio handle is of version {obj['dsb2']!r}; this dsb2-tasks reads version {VERSION}")
-    for key in _TEXTS:
+    for key in (*_TEXTS, *(key for key in _OPTIONAL if key in obj)):
         if not isinstance(obj[key], str) or not obj[key]:
             raise ValueError(f"audio handle: {key!r} must be a non-empty text, not {obj[key]!r}")
     if type(obj["row"]) is not int or obj["row"] < 0:

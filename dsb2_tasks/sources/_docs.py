@@ -110,13 +110,15 @@ class Docs:
         number, row = self._rows[index]
         columns = self._parts[number].columns
         doc: dict[str, Any] = {name: columns[name][row] if name in columns else None for name in self._text_columns}
-        source = self._spec.data[number]
         return {
             **doc,
             _PROMPT: self._prompt(columns, row),
             _LABEL: self._labels(columns, row),
-            _LANGUAGE: source.language or self._spec.language,
+            _LANGUAGE: self._language(number),
         }
+
+    def _language(self, number: int) -> str | None:
+        return self._spec.data[number].language or self._spec.language
 
     def _prompt(self, columns: dict[str, list[Any]], row: int) -> str:
         spec = self._spec
@@ -152,6 +154,8 @@ class Docs:
                 column=column,
                 sha256=_fingerprint(part, row, column),
                 channels=self._spec.channels,
+                task_kind=self._spec.kind,
+                language=self._language(number),
             )
         return self._handles[key]
 

@@ -30,6 +30,8 @@ names = st.text(min_size=1, max_size=30).filter(lambda s: s.isprintable())
     column=names,
     sha256=st.text("0123456789abcdef", min_size=64, max_size=64),
     channels=st.sampled_from(["mono", "keep"]),
+    task_kind=names,
+    language=names,
 )
 def test_handles_survive_json_pickle_and_copy(**fields: Any) -> None:
     handle = make_handle(**fields)
@@ -51,6 +53,8 @@ def test_handles_survive_json_pickle_and_copy(**fields: Any) -> None:
         ({"sha256": "0a" * 31}, "sha256"),
         ({"sha256": b"0a" * 32}, "sha256"),
         ({"channels": "stereo"}, "channels.*mono, keep.*'stereo'"),
+        ({"task_kind": ""}, "'task_kind'"),
+        ({"language": None}, "'language'.*None"),
         ({"dsb2": 2}, "version 2"),
         ({"dsb2": True}, "version True"),
         ({"bytes": b""}, "unknown key 'bytes'"),
@@ -59,6 +63,10 @@ def test_handles_survive_json_pickle_and_copy(**fields: Any) -> None:
 def test_check_names_what_is_wrong(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         check_handle({**make_handle(**GOOD), **change})
+
+
+def test_what_is_not_known_about_the_task_is_absent() -> None:
+    assert not {"task_kind", "language"} & set(make_handle(**GOOD))
 
 
 @pytest.mark.parametrize("key", list(make_handle(**GOOD)))

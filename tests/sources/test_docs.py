@@ -50,6 +50,7 @@ def test_document_holds_handles_and_no_audio() -> None:
     doc = docs[1]
     assert doc["dsb2_prompt"] == "do it" and doc["dsb2_label"] == ["y"] and doc["dsb2_language"] is None
     (handle,) = doc["audio"]
+    assert handle["task_kind"] == "transcript" and "language" not in handle
     assert check_handle(handle)["sha256"] == hashlib.sha256(b"1audio").hexdigest()
     assert STORE.read(handle).data == b"1audio"
 
@@ -73,6 +74,7 @@ def test_parts_are_read_as_one_with_their_languages() -> None:
     both = spec(data=[{"path": "Org/A", "language": "es"}, {"path": "Org/B", "language": "zh"}], language="en")
     docs = Docs("t", both, [rows("Org/A"), rows("Org/B", instruction=["i"], label=["z"], extra=["e"])])
     assert [doc["dsb2_language"] for doc in docs] == ["es", "es", "zh"]
+    assert [doc["audio"][0]["language"] for doc in docs] == ["es", "es", "zh"]
     assert [doc["audio"][0]["repo"] for doc in docs] == ["Org/A", "Org/A", "Org/B"]
     assert [doc["extra"] for doc in docs] == [None, None, "e"]
     assert docs.place(2) == "Org/B row 0"
