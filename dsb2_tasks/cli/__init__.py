@@ -2,36 +2,94 @@
 
 from __future__ import annotations
 
+import difflib
+import importlib
+import importlib.util
 from typing import Any
 
 import click
 
 from dsb2_tasks import __version__
-from dsb2_tasks.cli._explain import explain
+
+#: Command -> (``module:object``, first line of its help).  Only the command that is named is imported.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
+}
+
+#: Exit codes beside 0: as documented in the help of ``dsb2``; the third is EX_SOFTWARE of sysexits.h.
+ERROR, WRONG_USE, INTERNAL, INTERRUPTED = 1, 2, 70, 130
+
+
+class _Failure(click.ClickException):
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
 
 
 class _Main(click.Group):
-    """Tells errors that this project states itself in one message; every other one is a fault of ours and shows where."""
+    """Imports a command when it is named, and tells every error in one message unless ``--debug`` is given."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands."""
+        return [name for name, (where, _) in COMMANDS.items() if importlib.util.find_spec(where.partition(":")[0])]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Imports one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command that is named."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            ctx.fail(
+                f"unknown command {name!r}; " + (f"did you mean {near[0]!r}?" if near else "all are listed by 'dsb2 --help'")
+            )
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command that was named."""
         try:
             return super().invoke(ctx)
-        except click.ClickException:
+        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
+        except (KeyboardInterrupt, EOFError, click.Abort):
+            raise _Failure("interrupted", INTERRUPTED) from None
         except Exception as error:
-            if ctx.params["debug"] or not type(error).__module__.startswith("dsb2_tasks."):
+            if ctx.params["debug"]:
                 raise
-            raise click.ClickException(str(error)) from error
+            if type(error).__module__.startswith("dsb2_tasks."):
+                raise _Failure(str(error), ERROR) from error
+            if isinstance(error, OSError) and error.filename is not None:
+                raise _Failure(f"{error.filename}: {error.strerror}", ERROR) from error
+            told = [type(error).__name__, *str(error).strip().splitlines()[:1]]
+            raise _Failure(
+                f"internal error: {': '.join(told)} (run again as 'dsb2 --debug ...' to see where)", INTERNAL
+            ) from error
 
 
 @click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="dsb2")
 @click.option("--debug", is_flag=True, help="Show where an error arose.")
 def main(debug: bool) -> None:
-    """Dynamic-SUPERB Phase-2 for lm-evaluation-harness."""
+    """Dynamic-SUPERB Phase-2 for lm-evaluation-harness.
+
+    \b
+    Exit codes: 0 done; 1 an error, told in one message; 2 wrong use;
+    70 a fault of this program (--debug shows where); 130 interrupted.
+
+    \b
+    Completion of commands, options and task names in bash (zsh and fish alike):
+      eval "$(_DSB2_COMPLETE=bash_source dsb2)"
+    """  # noqa: D301 (click reads the sign \\b, a backspace)
 
 
-main.add_command(explain)
-
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]

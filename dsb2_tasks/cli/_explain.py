@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -10,6 +9,8 @@ from itertools import cycle
 from typing import IO, TYPE_CHECKING, Any
 
 import click
+
+from dsb2_tasks.cli._tasks import TaskName, WrongUse, find_task, read_catalog
 
 if TYPE_CHECKING:
     from dsb2_tasks.catalog import TaskEntry
@@ -23,14 +24,8 @@ _PIECE = re.compile(r"[^\s,;:/]+")
 _NUMBER_PIECE = re.compile(r"[-+−]?\d[\d.,:]*|[^\W\d_]+")
 
 
-class _WrongUse(click.ClickException):
-    """A wrong argument, told in one line."""
-
-    exit_code = 2
-
-
 @click.command()
-@click.argument("task")
+@click.argument("task", type=TaskName())
 @click.option("--answer", metavar="TEXT", help="What a model answered; the reference answer by default.")
 @click.option(
     "--answer-file", type=click.File(encoding="utf-8", errors="replace"), help="A file that holds the answer; - for stdin."
@@ -53,14 +48,14 @@ def explain(
     With --label no data set is opened, but for tasks whose options are the labels of their data: these are read from --data.
     """
     if answer is not None and answer_file is not None:
-        raise _WrongUse("--answer and --answer-file are both given; which one is meant?")
+        raise WrongUse("--answer and --answer-file are both given; which one is meant?")
     if label and doc is not None:
-        raise _WrongUse("--label stands in place of a document; leave out --doc")
+        raise WrongUse("--label stands in place of a document; leave out --doc")
     from dsb2_tasks.hooks import LabelError
 
     entry = _find(task)
     if label and data is not None and entry.spec.options != "labels":
-        raise _WrongUse("--label opens no data; leave out --data")
+        raise WrongUse("--label opens no data; leave out --data")
     document, spec = _document(entry, doc or 0, data or "samples", label)
     given = answer_file.read() if answer_file is not None else answer
     found = {"task": entry.name, "doc": None if label else doc or 0, "data": document.pop("dsb2_place")}
@@ -74,23 +69,10 @@ def explain(
 def _find(name: str) -> TaskEntry:
     from dsb2_tasks import catalog
 
-    known = catalog.read_catalog()
-    if name in known.groups:
-        members = known.members(name)
-        raise _WrongUse(f"{name!r} is a group; name one of its {len(members)} tasks{f', as {members[0]!r}' if members else ''}")
-    if name not in known.tasks:
-        by_name = {**{task.removeprefix("dsb2_"): task for task in known.tasks}, **{task: task for task in known.tasks}}
-        near = difflib.get_close_matches(name, by_name, n=1)
-        hint = (
-            f"did you mean {by_name[near[0]]!r}?"
-            if near
-            else f"there are {len(known.tasks)} tasks, all listed by 'lm_eval ls tasks'"
-        )
-        raise _WrongUse(f"unknown task {name!r}; {hint}")
-    entry = known.tasks[name]
+    entry = find_task(name, read_catalog())
     reader = catalog.complete(catalog.load_config(entry.path), entry.path).get("process_results")
     if reader != f"dsb2_tasks.hooks.{entry.spec.kind}":
-        raise _WrongUse(f"{entry.path}: answers are read by {reader!r}, of which only its author knows the steps")
+        raise WrongUse(f"{entry.path}: answers are read by {reader!r}, of which only its author knows the steps")
     return entry
 
 
@@ -108,7 +90,7 @@ def _document(entry: TaskEntry, number: int, data: str, label: tuple[str, ...]) 
         docs = [rows.text(index) for index in range(len(rows))]
         places = [f"{'embedded samples of ' if data == 'samples' else ''}{rows.place(index)}" for index in range(len(rows))]
     if not label and number >= len(docs):
-        raise _WrongUse(f"{entry.name} has documents 0 to {len(docs) - 1}, not {number}")
+        raise WrongUse(f"{entry.name} has documents 0 to {len(docs) - 1}, not {number}")
     if label:
         language = spec.data[0].language or spec.language
         docs.append({"dsb2_prompt": spec.prompt, "dsb2_label": list(label), "dsb2_language": language})
