@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import hashlib
 import json
 import logging
 import time
@@ -18,7 +19,7 @@ from dsb2_tasks.compat import Request, read_request
 from dsb2_tasks.models._chat import Chat, dump_chat, read_chat
 from dsb2_tasks.models._generation import Generation, read_generation
 from dsb2_tasks.models._ranks import Ranks
-from dsb2_tasks.models._responses import Answer, ResponseStore, response_key
+from dsb2_tasks.models._responses import Answer, Asked, ResponseStore, question_key, response_key
 from dsb2_tasks.models._tally import Failure, Tally
 
 if TYPE_CHECKING:
@@ -177,9 +178,23 @@ class AudioLM(LM):
     def _keep(self, asked: Sequence[Question], replies: Iterable[tuple[int, Answer | Failure]]) -> None:
         """Stores real greedy answers.  A failure is not stored: a repaired file shall be asked about."""
         if self._store is not None:
+            new = [(asked[j], reply) for j, reply in replies if isinstance(reply, Answer) and not asked[j].generation.sampling]
             self._store.add(
-                (asked[j].key, reply) for j, reply in replies if isinstance(reply, Answer) and not asked[j].generation.sampling
+                ((question.key, reply) for question, reply in new),
+                {question.key: self._asked_about(question) for question, _ in new},
             )
+
+    def _asked_about(self, question: Question) -> Asked:
+        """What the answer can be found by without the model."""
+        generation = question.generation
+        settings = {"max_new_tokens": generation.max_new_tokens, "until": list(generation.until), **generation.options}
+        before = question.chat.before
+        if before:
+            settings["turns_before"] = hashlib.sha256(json.dumps(before).encode()).hexdigest()[:12]
+        if question.chat.reply_begun:
+            settings["reply_begun"] = hashlib.sha256(question.chat.turns[-1][1].encode()).hexdigest()[:12]
+        sha256s = [handle["sha256"] for handle in question.audio]
+        return Asked(question_key(question.chat.text, sha256s), {**settings, **self._preprocessing})
 
     def _deliver(
         self, texts: list[str | None], same: list[int], read: list[Request], question: Question, reply: Answer | Failure

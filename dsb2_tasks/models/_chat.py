@@ -26,6 +26,20 @@ class Chat:
     turns: tuple[tuple[str, str], ...]
     reply_begun: bool = False
 
+    @property
+    def text(self) -> str:
+        """Text of the last user turn: the question."""
+        return self.turns[self._last][1]
+
+    @property
+    def before(self) -> tuple[tuple[str, str], ...]:
+        """The turns before the question: system instruction, examples."""
+        return self.turns[: self._last]
+
+    @property
+    def _last(self) -> int:
+        return max(i for i, (role, _) in enumerate(self.turns) if role == "user")
+
 
 def dump_chat(messages: Sequence[dict[str, Any]], add_generation_prompt: bool = True) -> str:
     """Chat messages as a string that :func:`read_chat` knows again.

@@ -7,8 +7,12 @@ On disk, one folder a model, in it one file a rank, JSON lines::
 
     <root>/<first 16 hex digits of the model identity's hash>/responses-rank0.jsonl
         {"dsb2_responses": 1, "model": {...}}                                        header, the model's whole identity
-        {"key": "<64 hex>", "text": "yes", "events": ["resampled"], "capped": false, "windows": 1}
+        {"key": "<64 hex>", "text": "yes", "events": ["resampled"], "capped": false, "windows": 1,
+         "question": "<64 hex>", "settings": {"max_new_tokens": 256, ...}}
         ...
+
+The key serves the run that goes on.  ``question`` (text and clips alone, :func:`question_key`) and ``settings`` serve those who
+look for the answer without the model, see :func:`dsb2_tasks.models.stored_answers`; records of older versions lack both.
 
 Files are only ever appended to, a batch at a time, so a killed process leaves at most one broken line at the end; it is cut off
 when the file is next written to.  A process holds a lock on the file it writes; another process of the same rank takes
@@ -70,8 +74,42 @@ def response_key(
     return _hash([model, prompt, generation, list(audio), preprocessing])
 
 
+def question_key(text: str, audio: Sequence[str]) -> str:
+    """What is asked, whoever is asked and however the answer is made.
+
+    Args:
+        text: Text of the last user turn.
+        audio: sha256 of the clips' file bytes, in order.
+
+    Returns:
+        64 hex digits.
+    """
+    return _hash([text, list(audio)])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an answer was given to, in a form that can be looked for without the model.
+
+    Attributes:
+        question: From :func:`question_key`.
+        settings: Generation settings and preparation of the clips, flat and JSON-able.
+    """
+
+    question: str
+    settings: Mapping[str, Any]
+
+
 def _hash(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of a store: an answer, and what was asked where that is known."""
+
+    answer: Answer
+    asked: Asked | None = None
 
 
 class ResponseStore:
@@ -91,8 +129,8 @@ class ResponseStore:
         self._file: io.BufferedRandom | None = None
         self._answers: dict[str, Answer] = {}
         for path in sorted(self.folder.glob("responses*.jsonl")):
-            for key, answer in self._read(path):
-                self._answers.setdefault(key, answer)
+            for key, record in read_records(path, self._model):
+                self._answers.setdefault(key, record.answer)
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -102,14 +140,20 @@ class ResponseStore:
         """The stored answer, or None."""
         return self._answers.get(key)
 
-    def add(self, answers: Iterable[tuple[str, Answer]]) -> None:
-        """Stores answers and hands them to the operating system before it returns: a killed process keeps them."""
+    def add(self, answers: Iterable[tuple[str, Answer]], asked: Mapping[str, Asked] | None = None) -> None:
+        """Stores answers and hands them to the operating system before it returns: a killed process keeps them.
+
+        Args:
+            answers: Response keys and answers.
+            asked: By response key, what was asked.
+        """
         new = dict(answers)
         if not new:
             return
         if self._file is None:
             self._file = self._open()
-        self._file.write(b"".join(_line({"key": key, **asdict(answer)}) for key, answer in new.items()))
+        about = {key: asdict(found) for key, found in (asked or {}).items()}
+        self._file.write(b"".join(_line({"key": key, **asdict(answer), **about.get(key, {})}) for key, answer in new.items()))
         self._file.flush()
         self._answers.update(new)
 
@@ -118,31 +162,6 @@ class ResponseStore:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-    def _read(self, path: Path) -> list[tuple[str, Answer]]:
-        lines = path.read_bytes().split(b"\n")
-        last = lines.pop()  # empty, unless the writer was killed in the middle of a line or is writing just now
-        if last:
-            log.warning("%s ends in the middle of a line; this answer will be asked for again", path)
-        if not lines:
-            return []
-        if _parse(lines[0]) != self._header:
-            log.warning("%s is not read: its first line does not name this model in format %d", path, FORMAT)
-            return []
-        answers, bad = [], []
-        for number, line in enumerate(lines[1:], 2):
-            record = _read_record(_parse(line))
-            if record is None:
-                bad.append(number)
-            else:
-                answers.append(record)
-        if bad:
-            log.warning("%s: %d lines are no answers and are not read (first: line %d)", path, len(bad), bad[0])
-        return answers
-
-    @property
-    def _header(self) -> dict[str, Any]:
-        return {_HEADER: FORMAT, "model": self._model}
 
     def _open(self) -> io.BufferedRandom:
         """The first file of this rank that no running process writes to and that is ours, repaired, at its end."""
@@ -173,15 +192,56 @@ class ResponseStore:
         file.seek(0)
         content = file.read()
         whole = content.rfind(b"\n") + 1
-        if content[:whole] and _parse(content.split(b"\n", 1)[0]) != self._header:
+        if content[:whole] and _parse(content.split(b"\n", 1)[0]) != _header(self._model):
             return False
         if whole < len(content):
             log.warning("%s: cut off %d bytes of a broken last line", path, len(content) - whole)
             file.truncate(whole)
         if not whole:
-            file.write(_line(self._header))
+            file.write(_line(_header(self._model)))
             file.flush()
         return True
+
+
+def read_records(path: Path, model: Mapping[str, Any]) -> list[tuple[str, Record]]:
+    """Response keys and records of one file of a model; what cannot be read is named in the log.
+
+    Args:
+        path: The file.
+        model: Identity of the model; a file of another one gives nothing.
+    """
+    lines = path.read_bytes().split(b"\n")
+    last = lines.pop()  # empty, unless the writer was killed in the middle of a line or is writing just now
+    if last:
+        log.warning("%s ends in the middle of a line; this answer will be asked for again", path)
+    if not lines:
+        return []
+    if _parse(lines[0]) != _header(model):
+        log.warning("%s is not read: its first line does not name this model in format %d", path, FORMAT)
+        return []
+    records, bad = [], []
+    for number, line in enumerate(lines[1:], 2):
+        record = _read_record(_parse(line))
+        if record is None:
+            bad.append(number)
+        else:
+            records.append(record)
+    if bad:
+        log.warning("%s: %d lines are no answers and are not read (first: line %d)", path, len(bad), bad[0])
+    return records
+
+
+def read_model(path: Path) -> dict[str, Any] | None:
+    """The model whose answers a file holds; None if its first line does not say in this format."""
+    with path.open("rb") as file:
+        header = _parse(file.readline())
+    if not isinstance(header, dict) or header.get(_HEADER) != FORMAT or not isinstance(header.get("model"), dict):
+        return None
+    return dict(header["model"])
+
+
+def _header(model: Mapping[str, Any]) -> dict[str, Any]:
+    return {_HEADER: FORMAT, "model": model}
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
@@ -195,8 +255,8 @@ def _parse(line: bytes) -> Any:
         return None
 
 
-def _read_record(value: Any) -> tuple[str, Answer] | None:
-    """A stored line as key and answer, or None if it is not of that form."""
+def _read_record(value: Any) -> tuple[str, Record] | None:
+    """A stored line as key and record, or None if it is not of that form."""
     if not isinstance(value, dict):
         return None
     key, text, events = value.get("key"), value.get("text"), value.get("events")
@@ -207,4 +267,10 @@ def _read_record(value: Any) -> tuple[str, Answer] | None:
         return None
     if not isinstance(windows, int) or isinstance(windows, bool) or windows < 1:
         return None
-    return key, Answer(text, tuple(events), capped, windows)
+    asked = None
+    if "question" in value or "settings" in value:
+        question, settings = value.get("question"), value.get("settings")
+        if not (isinstance(question, str) and len(question) == 64 and isinstance(settings, dict)):
+            return None
+        asked = Asked(question, settings)
+    return key, Record(Answer(text, tuple(events), capped, windows), asked)
