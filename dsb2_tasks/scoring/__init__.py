@@ -5,18 +5,38 @@ Pure arithmetic; nan stands for "not defined" and what is not defined is left ou
 
 from __future__ import annotations
 
-from dsb2_tasks.scoring._bootstrap import Interval, bootstrap, bootstrap_improvement
+from dsb2_tasks.scoring._bootstrap import (
+    Difference,
+    Interval,
+    bootstrap,
+    bootstrap_improvement,
+    difference,
+    improvement_draws,
+    mean_interval,
+)
 from dsb2_tasks.scoring._domain import DomainScore, domain_score
+from dsb2_tasks.scoring._improvement import RULES, Improvement, Measured, Rule, covariance, improve, numbered
 from dsb2_tasks.scoring._rules import copied_recipe, na_scale, relative_improvement, relative_improvement_bounded
 
 __all__ = [
+    "RULES",
+    "Difference",
     "DomainScore",
+    "Improvement",
     "Interval",
+    "Measured",
+    "Rule",
     "bootstrap",
     "bootstrap_improvement",
     "copied_recipe",
+    "covariance",
+    "difference",
     "domain_score",
+    "improve",
+    "improvement_draws",
+    "mean_interval",
     "na_scale",
+    "numbered",
     "relative_improvement",
     "relative_improvement_bounded",
 ]

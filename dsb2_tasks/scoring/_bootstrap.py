@@ -1,4 +1,4 @@
-"""Percentile bootstrap over per-sample statistics (Efron 1979): intervals for metrics and for improvements.
+"""Percentile bootstrap over per-sample statistics (Efron 1979): intervals for metrics, improvements and differences.
 
 A draw is a multinomial count of how often each sample is taken, so that all draws of a metric are one matrix product.
 """
@@ -6,7 +6,7 @@ A draw is a multinomial count of how often each sample is taken, so that all dra
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from dsb2_tasks.metrics import Metric, Row
 from dsb2_tasks.scoring._rules import improvement, relative_improvement
 
 Floats = NDArray[np.float64]
+Rows = Sequence[Row | None]
 
 #: Draws held in memory at once.
 _CHUNK = 256
@@ -46,7 +47,24 @@ class Interval:
     seed: int
 
 
-def bootstrap(metric: Metric, rows: Sequence[Row | None], *, draws: int = 1000, seed: int = 0, level: float = 0.95) -> Interval:
+@dataclass(frozen=True)
+class Difference:
+    """How far two systems are apart.
+
+    Attributes:
+        interval: Value of the first minus value of the second, with its bootstrap interval.
+        p_value: Two-sided, of the approximate randomisation test; nan where the systems are not paired.
+        paired: Whether both were measured on the same samples, which are then drawn together.
+        samples: Samples of each that went in.
+    """
+
+    interval: Interval
+    p_value: float
+    paired: bool
+    samples: int
+
+
+def bootstrap(metric: Metric, rows: Rows, *, draws: int = 1000, seed: int = 0, level: float = 0.95) -> Interval:
     """Percentile interval of a metric.
 
     Args:
@@ -57,13 +75,13 @@ def bootstrap(metric: Metric, rows: Sequence[Row | None], *, draws: int = 1000, 
         level: Share of the draws between the limits.
     """
     values = [metric.replicates(rows, weights) for weights in _weights(len(rows), draws, seed)]
-    return _interval(metric.aggregate(rows), values, level, draws, seed)
+    return _interval(metric.aggregate(rows), _joined(values), level, draws, seed)
 
 
 def bootstrap_improvement(
     metric: Metric,
-    rows: Sequence[Row | None],
-    baseline: Sequence[Row | None],
+    rows: Rows,
+    baseline: Rows,
     *,
     paired: bool = True,
     draws: int = 1000,
@@ -84,19 +102,118 @@ def bootstrap_improvement(
     Raises:
         ValueError: Paired lists differ in length.
     """
-    if paired and len(rows) != len(baseline):
-        raise ValueError(f"paired samples, but the system has {len(rows)} and the baseline {len(baseline)}; use paired=False")
-    own = _weights(len(rows), draws, seed)
-    other = _weights(len(baseline), draws, seed if paired else seed + 1)
-    values = []
-    for weights, others in zip(own, other, strict=True):
-        pair = metric.replicates(rows, weights), metric.replicates(baseline, others)
-        values.append(improvement(*pair, metric.higher_is_better))
     value = relative_improvement(metric.aggregate(rows), metric.aggregate(baseline), metric.higher_is_better)
-    return _interval(value, values, level, draws, seed)
+    drawn = improvement_draws(metric, rows, baseline, paired=paired, draws=draws, seed=seed)
+    return _interval(value, drawn, level, draws, seed)
 
 
-def _weights(samples: int, draws: int, seed: int) -> Iterator[Floats]:
+def improvement_draws(
+    metric: Metric, rows: Rows, baseline: Rows | tuple[float, float], *, paired: bool = True, draws: int = 1000, seed: int = 0
+) -> Floats:
+    """Relative improvements under re-drawn samples, shape (draws,); nan where a draw leaves it undefined.
+
+    Args:
+        metric: The metric.
+        rows: The system's rows.
+        baseline: The baseline's rows; or, where only its number is known, value and standard error: it is then drawn from a
+            normal distribution, or taken as exact where the error is nan.
+        paired: Whether both lists are of the same samples in the same order.
+        draws: Number of draws.
+        seed: Seed of the generator.
+
+    Raises:
+        ValueError: Paired lists differ in length.
+    """
+    if isinstance(baseline, tuple):
+        own = _joined([metric.replicates(rows, weights) for weights in _weights(len(rows), draws, seed)])
+        center, error = baseline
+        spread = np.random.default_rng([seed, 1]).standard_normal(len(own)) * error if math.isfinite(error) else 0.0
+        return improvement(own, np.full(len(own), center) + spread, metric.higher_is_better)
+    return _pairs(
+        metric, rows, baseline, lambda a, b: improvement(a, b, metric.higher_is_better), paired=paired, draws=draws, seed=seed
+    )
+
+
+def difference(
+    metric: Metric, first: Rows, second: Rows, *, paired: bool = True, draws: int = 1000, seed: int = 0, level: float = 0.95
+) -> Difference:
+    """How far two systems are apart on one task, with interval and, if paired, a test.
+
+    The test is approximate randomisation (Noreen 1989; Yeh 2000): the two systems' rows of each sample are swapped at random,
+    and the p-value is the share of swaps that put them at least as far apart, counting the one observed.
+
+    Args:
+        metric: The metric, scaled where unusable answers are to count.
+        first: Rows of the first system.
+        second: Rows of the second.
+        paired: Whether both lists are of the same samples in the same order.
+        draws: Number of draws, and of swaps.
+        seed: Seed of the generators.
+        level: Share of the draws between the limits.
+
+    Raises:
+        ValueError: Paired lists differ in length.
+    """
+    value = metric.aggregate(first) - metric.aggregate(second)
+    drawn = _pairs(metric, first, second, lambda a, b: a - b, paired=paired, draws=draws, seed=seed)
+    p_value = _randomisation(metric, first, second, value, draws, seed) if paired and math.isfinite(value) else math.nan
+    return Difference(_interval(value, drawn, level, draws, seed), p_value, paired, len(first))
+
+
+def mean_interval(values: Mapping[str, float], drawn: Mapping[str, Floats], *, seed: int = 0, level: float = 0.95) -> Interval:
+    """Interval of a plain mean over tasks, each drawn on its own: tasks are taken as given, their documents as a sample.
+
+    Args:
+        values: The value of each task.
+        drawn: Its draws, (draws,); a draw in which a task is not defined is a mean over the others.
+        seed: The seed that the draws were made with, for the record.
+        level: Share of the draws between the limits.
+    """
+    if not values:
+        return _interval(math.nan, np.empty(0), level, 0, seed)
+    table = np.stack([drawn[name] for name in values])
+    known = np.isfinite(table)
+    count = known.sum(axis=0)
+    means = np.where(count > 0, np.where(known, table, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
+    return _interval(float(np.mean(list(values.values()))), means, level, table.shape[1], seed)
+
+
+def _pairs(
+    metric: Metric,
+    first: Rows,
+    second: Rows,
+    combine: Callable[[Floats, Floats], Floats],
+    *,
+    paired: bool,
+    draws: int,
+    seed: int,
+) -> Floats:
+    if paired and len(first) != len(second):
+        raise ValueError(f"paired samples, but the first has {len(first)} and the second {len(second)}; use paired=False")
+    own = _weights(len(first), draws, seed)
+    # Paired lists are drawn together: the same weights, made once.
+    both = ((weights, weights) for weights in own) if paired else zip(own, _weights(len(second), draws, [seed, 1]), strict=True)
+    return _joined([combine(metric.replicates(first, a), metric.replicates(second, b)) for a, b in both])
+
+
+def _randomisation(metric: Metric, first: Rows, second: Rows, value: float, draws: int, seed: int) -> float:
+    """p-value of the swap test: both systems' rows in one list, of which each sample lends one to either side."""
+    rows = [*first, *second]
+    generator = np.random.default_rng([seed, 2])
+    apart = defined = 0
+    for start in range(0, draws, _CHUNK):
+        swapped = generator.integers(0, 2, size=(min(_CHUNK, draws - start), len(first))).astype(np.float64)
+        one = metric.replicates(rows, np.hstack([1 - swapped, swapped]))
+        other = metric.replicates(rows, np.hstack([swapped, 1 - swapped]))
+        gaps = np.abs(one - other)
+        known = np.isfinite(gaps)
+        defined += int(known.sum())
+        # A share of rounding is allowed for: the same sums in another order.
+        apart += int((gaps[known] >= abs(value) * (1 - 1e-9)).sum())
+    return (apart + 1) / (defined + 1)
+
+
+def _weights(samples: int, draws: int, seed: int | Sequence[int]) -> Iterator[Floats]:
     """How often each draw takes each sample, in chunks (draws, samples)."""
     generator = np.random.default_rng(seed)
     share = np.full(samples, 1 / max(samples, 1))
@@ -104,9 +221,12 @@ def _weights(samples: int, draws: int, seed: int) -> Iterator[Floats]:
         yield generator.multinomial(samples, share, size=min(_CHUNK, draws - start)).astype(np.float64)
 
 
-def _interval(value: float, chunks: list[Floats], level: float, draws: int, seed: int) -> Interval:
-    values = np.concatenate([*chunks, np.empty(0)])
-    values = values[np.isfinite(values)]
+def _joined(chunks: Sequence[Floats]) -> Floats:
+    return np.concatenate([*chunks, np.empty(0)])
+
+
+def _interval(value: float, drawn: Floats, level: float, draws: int, seed: int) -> Interval:
+    values = drawn[np.isfinite(drawn)]
     tail = (1 - level) / 2
     low, high = np.quantile(values, [tail, 1 - tail]) if len(values) else (math.nan, math.nan)
     spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan

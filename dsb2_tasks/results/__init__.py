@@ -1,0 +1,24 @@
+"""Results of a run, read back: numbers, how answers were read, and the logged samples where there are any.
+
+What is read was written by lm-eval and may have been edited or made by somebody else, so every type is checked; a fault
+is named with its file and place.  No data set is opened, no audio touched, and neither torch nor lm-eval is needed.
+"""
+
+from __future__ import annotations
+
+from dsb2_tasks.results._read import ResultsError, read_run
+from dsb2_tasks.results._run import Reading, Run, Sample, TaskResult
+from dsb2_tasks.results._values import JsonNumber, as_json, as_number, document_key
+
+__all__ = [
+    "JsonNumber",
+    "Reading",
+    "ResultsError",
+    "Run",
+    "Sample",
+    "TaskResult",
+    "as_json",
+    "as_number",
+    "document_key",
+    "read_run",
+]

@@ -1,0 +1,74 @@
+"""Numbers that JSON cannot say, and the key by which two runs know the same document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+class JsonNumber(str):
+    """An undefined or infinite value in a table of results: text for JSON and for people, a float for arithmetic.
+
+    lm-eval writes a plain nan as the token ``NaN``, which is no JSON, and adds the values of tasks up in groups of its
+    own, where plain text would end a run at its very end.
+    """
+
+    value: float
+
+    def __new__(cls, value: float) -> JsonNumber:
+        """``N/A`` for nan, else ``inf`` or ``-inf``."""
+        made = super().__new__(cls, "N/A" if math.isnan(value) else "inf" if value > 0 else "-inf")
+        made.value = value
+        return made
+
+    def __getnewargs__(self) -> tuple[float]:  # type: ignore[override]  # copies and pickles are made from the number
+        return (self.value,)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __add__(self, other: Any) -> Any:  # type: ignore[override]  # numbers, not texts
+        return self.value + other
+
+    def __mul__(self, other: Any) -> Any:  # type: ignore[override]
+        return self.value * other
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.value / other
+
+    def __sub__(self, other: Any) -> Any:
+        return self.value - other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.value
+
+    def __pow__(self, other: Any) -> Any:
+        return self.value**other
+
+    __radd__, __rmul__ = __add__, __mul__  # type: ignore[assignment]
+
+
+def as_json(value: float) -> float | JsonNumber:
+    """A value fit for a results file: the float itself where it is finite."""
+    value = float(value)
+    return value if math.isfinite(value) else JsonNumber(value)
+
+
+def as_number(value: Any) -> float:
+    """The float that :func:`as_json` was given; nan for anything that is no number."""
+    if isinstance(value, str):
+        return {"inf": math.inf, "-inf": -math.inf}.get(value, math.nan)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+
+
+def document_key(doc: Mapping[str, Any]) -> str:
+    """What is asked and expected of a document, as 16 hex digits: equal in two runs over the same data.
+
+    Revision, row number and columns that nobody reads do not enter, so that runs pair over a renamed column.
+    """
+    clips = [handle.get("sha256") for handle in doc.get("audio") or () if isinstance(handle, Mapping)]
+    content = [doc.get("dsb2_prompt"), doc.get("dsb2_label"), clips]
+    return hashlib.sha256(json.dumps(content, ensure_ascii=True, default=str).encode()).hexdigest()[:16]
