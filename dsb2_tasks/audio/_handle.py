@@ -42,7 +42,7 @@ def make_handle(
         sha256: Lower-case hex digest of the undecoded file bytes.
         channels: ``mono``, or ``keep`` where the task asks about space.
         task_kind: Output kind of the task (``transcript``, ``choice`` ...); None leaves the key out.
-        language: ISO 639-1 code of the row, where known; None leaves the key out.
+        language: ISO 639-1 code of what is spoken, where known; None leaves the key out.
 
     Raises:
         ValueError: A value is off; the message names it.

@@ -155,7 +155,8 @@ class Docs:
                 sha256=_fingerprint(part, row, column),
                 channels=self._spec.channels,
                 task_kind=self._spec.kind,
-                language=self._language(number),
+                # Of a translation the language stated is the one translated into, not the one heard.
+                language=None if self._spec.kind == "translation" else self._language(number),
             )
         return self._handles[key]
 

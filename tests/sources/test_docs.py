@@ -64,6 +64,11 @@ def test_nothing_is_read_before_it_is_asked_for_and_once_only() -> None:
     assert clips.asked == [(0, "audio")]
 
 
+def test_the_language_translated_into_is_not_that_of_the_clip() -> None:
+    (doc,) = Docs("t", spec(kind="translation", metric="bleu", language="de"), [rows(instruction=["do"], label=["x"])])
+    assert doc["dsb2_language"] == "de" and "language" not in doc["audio"][0]
+
+
 def test_changing_a_document_changes_no_other_copy() -> None:
     docs = Docs("t", spec(), [rows()])
     docs[0]["audio"][0]["sha256"] = "changed"
