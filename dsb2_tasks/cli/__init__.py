@@ -13,6 +13,7 @@ from dsb2_tasks import __version__
 
 #: Command -> (``module:object``, first line of its help).  Only the command that is named is imported.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("dsb2_tasks.cli._run:run", "Evaluate a model: lm_eval's own run, with all of its options, that starts at once."),
     "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
 }
 
@@ -70,10 +71,8 @@ class _Main(click.Group):
                 raise _Failure(str(error), ERROR) from error
             if isinstance(error, OSError) and error.filename is not None:
                 raise _Failure(f"{error.filename}: {error.strerror}", ERROR) from error
-            told = [type(error).__name__, *str(error).strip().splitlines()[:1]]
-            raise _Failure(
-                f"internal error: {': '.join(told)} (run again as 'dsb2 --debug ...' to see where)", INTERNAL
-            ) from error
+            told = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+            raise _Failure(f"internal error: {told} (run again as 'dsb2 --debug ...' to see where)", INTERNAL) from error
 
 
 @click.group(cls=_Main, context_settings={"help_option_names": ["-h", "--help"]})
