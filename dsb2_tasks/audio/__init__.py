@@ -9,6 +9,7 @@ from dsb2_tasks.audio._decode import AudioInfo, RawAudio, decode, read_info
 from dsb2_tasks.audio._errors import AudioError, AudioSetupError
 from dsb2_tasks.audio._failure import FAILURE_KINDS, clean_answer, failure, read_failure
 from dsb2_tasks.audio._handle import check_handle, make_handle
+from dsb2_tasks.audio._join import join
 from dsb2_tasks.audio._log import AudioLog
 from dsb2_tasks.audio._prepare import AudioPolicy, Clip, prepare
 from dsb2_tasks.audio._resample import resample
@@ -32,6 +33,7 @@ __all__ = [
     "decode",
     "ensure_torchaudio",
     "failure",
+    "join",
     "make_handle",
     "prepare",
     "read_failure",
