@@ -24,8 +24,20 @@ log = logging.getLogger(__name__)
 #: Suites whose tasks come from this package alone, so that nobody's folder can change what an official mean is of.
 OWN_SUITES = frozenset({OFFICIAL_SUITE, EXTRA_SUITE, GENERATION_SUITE})
 
+#: In ``dsb2_group.suite``: every suite that is not the package's own.
+OTHER_SUITES = "*"
+
 #: Environment variable with further task folders, separated like ``PATH``.
 TASKS_PATH = "DSB2_TASKS_PATH"
+
+#: Folder inside of the suite's own that is for everybody's tasks.
+COMMUNITY_FOLDER = "community"
+
+#: Folders of lm-eval's ``--include_path`` in this process; set by :mod:`dsb2_tasks.plugin`, which alone hears of them.
+included: list[Path] = []
+
+#: Bounds of a YAML file: bytes, values with aliases written out, and depth.
+MAX_BYTES, MAX_NODES, MAX_DEPTH = 1 << 20, 50_000, 50
 
 
 @dataclass(frozen=True)
@@ -53,15 +65,19 @@ class GroupSpec:
 
     Attributes:
         title: Name shown to people.
-        suite: Suite whose tasks are meant.
+        suite: Suite whose tasks are meant; :data:`OTHER_SUITES` for all that are not the package's own.
         domain: Domain whose tasks are members (a leaf group); with neither domain nor groups all tasks of the suite are.
         groups: Names of member groups (a parent group).
+        tasks: Names of the tasks (a leaf group), where neither suite nor domain says which.
+        mean: A metric that all tasks count alike, whose plain mean the group shows.
     """
 
     title: str
     suite: str
     domain: str | None = None
     groups: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    mean: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,9 +108,14 @@ class Catalog:
     faults: list[Fault] = field(default_factory=list)
 
     def tasks_of(self, suite: str, domain: str | None) -> list[str]:
-        """Names of the tasks of a suite, or of one domain of it."""
-        specs = {name: task.spec for name, task in self.tasks.items() if task.spec.suite == suite}
+        """Names of the tasks of a suite, or of one domain of it; :data:`OTHER_SUITES` are all but the package's own."""
+        wanted = {task.spec.suite for task in self.tasks.values()} - OWN_SUITES if suite == OTHER_SUITES else {suite}
+        specs = {name: task.spec for name, task in self.tasks.items() if task.spec.suite in wanted}
         return [name for name, spec in specs.items() if domain in (None, spec.domain)]
+
+    def chosen(self, spec: GroupSpec) -> list[str]:
+        """Names of the tasks of a leaf group."""
+        return list(spec.tasks) or self.tasks_of(spec.suite, spec.domain)
 
     def members(self, group: str) -> list[str]:
         """Names of all tasks below a group, each once.
@@ -104,7 +125,7 @@ class Catalog:
         """
         spec = self.groups[group].spec
         if not spec.groups:
-            return self.tasks_of(spec.suite, spec.domain)
+            return self.chosen(spec)
         return list(dict.fromkeys(name for child in spec.groups for name in self.members(child)))
 
 
@@ -113,6 +134,15 @@ def yaml_root() -> Path:
     package = Path(__file__).resolve().parent
     inside = package / "yaml_tasks"
     return inside if inside.is_dir() else package.parent / "yaml_tasks"
+
+
+def is_own(path: Path) -> bool:
+    """Whether a file belongs to the package itself."""
+    return yaml_root().resolve() in path.resolve().parents and not _in_community(path)
+
+
+def _in_community(path: Path) -> bool:
+    return yaml_root() / COMMUNITY_FOLDER in path.parents
 
 
 def search_paths() -> list[Path]:
@@ -136,23 +166,31 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
 _Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
 
 
-def load_config(path: Path, _above: tuple[Path, ...] = ()) -> dict[str, Any]:
+def load_config(path: Path, _seen: set[Path] | None = None) -> dict[str, Any]:
     """Reads a YAML mapping with its ``include`` chain merged as lm-eval merges it (shallowly, the file itself wins).
 
     Raises:
-        SpecError: The file cannot be read or is no mapping, an include is missing or goes round in a circle.
+        SpecError: The file cannot be read or is no mapping; an include is missing, or met a second time, which lm-eval
+            takes for a circle.
     """
     config = _read_mapping(path)
-    includes = config.get("include", [])
+    seen = {path.resolve()} if _seen is None else _seen
     merged: dict[str, Any] = {}
-    for include in includes if isinstance(includes, list) else [includes]:
-        target = (path.parent / str(include)).resolve()
+    for include in includes_of(config):
+        target = (path.parent / include).resolve()
         if not target.is_file():
             raise SpecError(f"{path}: include: {include!r} does not exist (looked for {target})")
-        if target in (path.resolve(), *_above):
-            raise SpecError(f"{path}: include: {include!r} includes itself")
-        merged.update(load_config(target, (*_above, path.resolve())))
+        if target in seen:
+            raise SpecError(f"{path}: include: {include!r} is included twice, or includes itself: lm-eval reads each file once")
+        seen.add(target)
+        merged.update(load_config(target, seen))
     return {key: value for key, value in {**merged, **config}.items() if key != "include"}
+
+
+def includes_of(config: dict[str, Any]) -> list[str]:
+    """Paths that a file includes, as written, in order."""
+    includes = config.get("include", [])
+    return [str(include) for include in (includes if isinstance(includes, list) else [includes])]
 
 
 def _read_mapping(path: Path) -> dict[str, Any]:
@@ -166,17 +204,60 @@ def _read_mapping(path: Path) -> dict[str, Any]:
 @lru_cache(maxsize=1024)
 def _parse(path: Path, _modified: int, _size: int) -> dict[str, Any]:
     """One YAML file; the cache key holds what changes with the file, so templates are parsed once for all their tasks."""
+    node = compose(path)
     try:
-        config = yaml.load(path.read_bytes(), Loader=_Loader)
+        return dict(_Loader(b"").construct_document(node))
+    except (yaml.YAMLError, ValueError) as error:
+        raise _no_yaml(path, error) from None
+
+
+def compose(path: Path) -> yaml.MappingNode:
+    """The nodes of a YAML file, which know their lines.  A stranger's file can neither fill the memory nor the stack.
+
+    Raises:
+        SpecError: It cannot be read, is no mapping, or is larger than any task file.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise SpecError(f"{path}: larger than {MAX_BYTES >> 20} MiB, which no task file is")
+        node = yaml.compose(text, _Loader)
+        nodes, depth = _measure(node, {}) if node else (0, 0)
     except OSError as error:
         raise SpecError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
-        raise SpecError(f"{path}: not valid YAML: {error}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise _no_yaml(path, error) from None
     except RecursionError:
-        raise SpecError(f"{path}: nested too deeply") from None
-    if not isinstance(config, dict):
-        raise SpecError(f"{path}: a mapping is needed, found {type(config).__name__}")
-    return config
+        depth = MAX_DEPTH + 1
+    if depth > MAX_DEPTH:
+        raise SpecError(f"{path}: nested too deeply, or an alias (*name) contains itself")
+    if nodes > MAX_NODES:
+        raise SpecError(f"{path}: more than {MAX_NODES} values with its aliases (*name) written out, which no task file has")
+    if not isinstance(node, yaml.MappingNode):
+        raise SpecError(f"{path}: a mapping is needed, found {_NODE_NAMES.get(type(node), 'nothing')}", line=1)
+    return node
+
+
+_NODE_NAMES = {yaml.ScalarNode: "a text", yaml.SequenceNode: "list"}
+
+
+def _measure(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """Number of nodes and depth, aliases written out; each node is visited once."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1, 1
+    if id(node) not in known:
+        children = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in node.value for part in pair]
+        sizes = [_measure(child, known) for child in children]
+        known[id(node)] = 1 + sum(size for size, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
+    return known[id(node)]
+
+
+def _no_yaml(path: Path, error: Exception) -> SpecError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    line = mark.line + 1 if mark else None
+    what = getattr(error, "problem", None) or " ".join(str(error).split())
+    return SpecError(f"{path}: not valid YAML{f' in line {line}' if line else ''}: {what}", line=line)
 
 
 def template(kind: str) -> dict[str, Any]:
@@ -230,18 +311,25 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     if not isinstance(block, dict) or (unknown := set(block) - set(known)):
         detail = f"unknown keys {sorted(unknown)}" if isinstance(block, dict) else "no mapping"
         raise SpecError(f"{path}: dsb2_group: {detail}; known keys: {', '.join(known)}")
-    if "title" not in block or "suite" not in block or {"domain", "groups"} <= set(block):
-        raise SpecError(f"{path}: dsb2_group: title, suite and at most one of domain and groups are needed")
+    if "title" not in block or "suite" not in block or len({"domain", "groups", "tasks"} & set(block)) > 1:
+        raise SpecError(f"{path}: dsb2_group: title, suite and at most one of domain, groups and tasks are needed")
     spec = GroupSpec(
         title=str(block["title"]),
         suite=str(block["suite"]),
         domain=block.get("domain"),
         groups=tuple(block.get("groups", ())),
+        tasks=tuple(block.get("tasks", ())),
+        mean=block.get("mean"),
     )
     return GroupEntry(str(config["task"]), path, _version(config), spec, config)
 
 
-def _read_task(path: Path, config: dict[str, Any]) -> TaskEntry:
+def read_task(path: Path, config: dict[str, Any]) -> TaskEntry:
+    """Reads a task file's mapping.
+
+    Raises:
+        SpecError: The ``dsb2:`` block is wrong.
+    """
     config = complete(config, path)
     tags = config.get("tag") or ()
     return TaskEntry(
@@ -266,29 +354,40 @@ def read_catalog(paths: Iterable[Path] | None = None) -> Catalog:
     Raises:
         SpecError: A file of the suite's own folder is broken.
     """
-    own = yaml_root().resolve()
     tasks: dict[str, TaskEntry] = {}
     groups: dict[str, GroupEntry] = {}
     faults: list[Fault] = []
-    for root in search_paths() if paths is None else paths:
-        for path in sorted(root.glob("**/*.yaml")):
-            if path.name.startswith("_"):
+    for path in (path for root in (search_paths() if paths is None else paths) for path in task_files(root)):
+        try:
+            config = load_config(path)
+            if not is_ours(config):
                 continue
-            try:
-                config = load_config(path)
-                if "task" not in config or not ({"dsb2", "dsb2_group"} & set(config)):
-                    continue
-                if "dsb2_group" in config:
-                    group = read_group(path, config)
-                    groups[group.name] = group
-                else:
-                    task = _read_task(path, config)
-                    if task.spec.suite in OWN_SUITES and own not in path.resolve().parents:
-                        raise SpecError(f"{path}: dsb2.suite: {task.spec.suite!r} is an official suite; give yours another name")
-                    tasks[task.name] = task
-            except SpecError as error:
-                if own in path.resolve().parents:
-                    raise
-                _warn_once(f"task file left out: {error}")
-                faults.append(Fault(path, str(error)))
+            taken = tasks.get(str(config["task"])) or groups.get(str(config["task"]))
+            if taken is not None and _in_community(path) and is_own(taken.path):
+                raise SpecError(f"{path}: task: {config['task']!r} is a name of the package's own; give yours another")
+            if "dsb2_group" in config:
+                group = read_group(path, config)
+                groups[group.name] = group
+            else:
+                task = read_task(path, config)
+                if task.spec.suite in OWN_SUITES and not is_own(path):
+                    raise SpecError(f"{path}: dsb2.suite: {task.spec.suite!r} is an official suite; give yours another name")
+                tasks[task.name] = task
+        except SpecError as error:
+            if is_own(path):
+                raise
+            _warn_once(f"task file left out: {error}")
+            faults.append(Fault(path, str(error)))
     return Catalog(dict(sorted(tasks.items())), dict(sorted(groups.items())), faults)
+
+
+def task_files(folder: Path) -> list[Path]:
+    """YAML files below a folder that may hold a task, not those that only serve as templates (``_*.yaml``)."""
+    files = [path for path in folder.glob("**/*.yaml") if not path.name.startswith("_")]
+    community = yaml_root() / COMMUNITY_FOLDER
+    return sorted(files, key=lambda path: (community in path.parents, path))  # the package's own names are taken first
+
+
+def is_ours(config: dict[str, Any]) -> bool:
+    """Whether a mapping is a dsb2 task or group, and no task of another kind, template or YAML file of anything else."""
+    return "task" in config and not {"dsb2", "dsb2_group"}.isdisjoint(config)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from dsb2_tasks.catalog import read_catalog, search_paths
+from dsb2_tasks import catalog
 
 log = logging.getLogger(__name__)
 
@@ -84,8 +84,9 @@ def add_tasks(manager_module: ModuleType) -> None:
         if bound.arguments["include_defaults"]:
             given = _as_list(bound.arguments["include_path"])
             bound.arguments["include_path"] = merge_paths(_not_found_by(manager_module), given)
+            catalog.included[:] = map(_real, given)  # for groups that take their members from there
             # lm-eval drops a task file that it cannot read without a word; for ours the reason is logged.
-            read_catalog([Path(path) for path in [*given, *search_paths()[1:]]])
+            catalog.read_catalog([*catalog.search_paths()[1:], *catalog.included])
         init(*bound.args, **bound.kwargs)
 
     setattr(with_our_tasks, _MARK, True)
@@ -145,7 +146,7 @@ def _not_found_by(manager_module: ModuleType) -> list[Path]:
     """Our folders without those that the host's own plugin discovery scans anyway."""
     discover = getattr(manager_module, "discover_plugin_task_paths", None)
     found = [_real(path) for path in discover()] if discover else []
-    return [path for path in search_paths() if not any(f == _real(path) or f in _real(path).parents for f in found)]
+    return [path for path in catalog.search_paths() if not any(f == _real(path) or f in _real(path).parents for f in found)]
 
 
 def _real(path: str | Path) -> Path:

@@ -8,10 +8,15 @@ merges the three, refuses unknown keys with a suggestion, and names file and key
 from __future__ import annotations
 
 import difflib
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 OFFICIAL_SUITE = "dsb2-phase2"
 EXTRA_SUITE = "dsb2-2025"
@@ -61,8 +66,29 @@ DOMAINS: dict[str, tuple[Modality, str]] = {
 }
 
 
+@dataclass(frozen=True)
+class KeyFault:
+    """One fault of a ``dsb2:`` block: the way to its key (``("data", 0, "path")``), what is wrong, and what to do if known."""
+
+    key: tuple[str | int, ...]
+    cause: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return ".".join(("dsb2", *map(str, self.key))) + f": {self.cause}" + (f"; {self.fix}" if self.fix else "")
+
+
 class SpecError(ValueError):
-    """A task file is wrong; the message names file, key and fix."""
+    """A task file is wrong; the message names file, key and fix.
+
+    Attributes:
+        faults: The same key by key, where the ``dsb2:`` block is wrong.
+        line: Line of the file, counted from 1, where it is no YAML.
+    """
+
+    def __init__(self, message: str, *, faults: tuple[KeyFault, ...] = (), line: int | None = None) -> None:
+        super().__init__(message)
+        self.faults, self.line = faults, line
 
 
 class _Strict(BaseModel):
@@ -238,7 +264,7 @@ def _alternatives(columns: tuple[str | tuple[str, ...], ...]) -> tuple[tuple[str
 
 def _suggestion(name: str, known: list[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"; did you mean {near[0]!r}?" if near else f"; known keys: {', '.join(sorted(known))}"
+    return f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(sorted(known))}"
 
 
 _NESTED: dict[str, type[BaseModel]] = {"data": DataSource, "number": NumberSpec}
@@ -266,18 +292,26 @@ def read_spec(config: dict[str, Any], where: str | Path) -> TaskSpec:
     try:
         return TaskSpec.model_validate(merged)
     except ValidationError as error:
-        lines = []
-        for fault in error.errors():
-            loc = tuple(fault["loc"])
-            key = ".".join(("dsb2", *map(str, loc)))
-            if fault["type"] == "extra_forbidden":
-                model = _NESTED.get(str(loc[0]), TaskSpec) if len(loc) > 1 else TaskSpec
-                lines.append(f"{where}: {key}: unknown key{_suggestion(str(loc[-1]), list(model.model_fields))}")
-            elif fault["type"] == "missing":
-                lines.append(f"{where}: {key}: key is missing")
-            else:
-                given = repr(fault.get("input"))
-                shown = given if len(given) <= 80 else given[:77] + "..."
-                value = f" (value: {shown})" if loc else ""  # a fault of several keys together names them itself
-                lines.append(f"{where}: {key}: {fault['msg'].removeprefix('Value error, ')}{value}")
-        raise SpecError("\n".join(lines)) from None
+        faults = tuple(_key_fault(detail) for detail in error.errors())
+        raise SpecError("\n".join(f"{where}: {fault}" for fault in faults), faults=faults) from None
+
+
+def _nearest(given: object, expected: str) -> str | None:
+    """The choice that a wrong value is nearest to; ``expected`` is pydantic's list of them: ``'a', 'b' or 'c'``."""
+    near = difflib.get_close_matches(str(given)[:80], re.findall(r"'([^']*)'", expected), n=1)
+    return near[0] if near else None
+
+
+def _key_fault(detail: ErrorDetails) -> KeyFault:
+    key = detail["loc"]
+    if detail["type"] == "extra_forbidden":
+        model = _NESTED.get(str(key[0]), TaskSpec) if len(key) > 1 else TaskSpec
+        return KeyFault(key, "unknown key", _suggestion(str(key[-1]), list(model.model_fields)))
+    if detail["type"] == "missing":
+        return KeyFault(key, "key is missing")
+    if detail["type"] == "literal_error" and (near := _nearest(detail["input"], detail["ctx"]["expected"])):
+        return KeyFault(key, f"{detail['msg']} (value: {detail['input']!r})", f"did you mean {near!r}?")
+    given = repr(detail.get("input"))
+    shown = given if len(given) <= 80 else given[:77] + "..."
+    value = f" (value: {shown})" if key else ""  # a fault of several keys together names them itself
+    return KeyFault(key, detail["msg"].removeprefix("Value error, ") + value)

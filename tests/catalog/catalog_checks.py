@@ -10,6 +10,7 @@ from typing import Any
 
 from lm_eval.tasks._yaml_loader import load_yaml
 
+from dsb2_tasks.catalog import OTHER_SUITES
 from dsb2_tasks.spec import DOMAINS, EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, TaskSpec, read_spec
 
 OFFICIAL_FOLDERS = ("speech", "music", "audio")
@@ -226,6 +227,7 @@ def group_faults(root: Path) -> Iterator[str]:
     for domain, (_, title) in DOMAINS.items():
         wanted[f"dsb2_{domain}"] = {"title": title, "suite": OFFICIAL_SUITE, "domain": domain}
     wanted["dsb2_generation"] = {"title": "Audio Generation", "suite": GENERATION_SUITE}
+    wanted["dsb2_community"] = {"title": "Community Tasks", "suite": OTHER_SUITES}
     files = {path.stem: path for path in (root / "groups").glob("*.yaml")}
     for name in sorted(set(wanted) - set(files)):
         yield f"groups/{name}.yaml: is missing"

@@ -136,7 +136,7 @@ def test_a_later_folder_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("block", "said"),
     [
-        ({"title": "T", "suite": "s", "domain": "d", "groups": ["g"]}, "at most one of domain and groups"),
+        ({"title": "T", "suite": "s", "domain": "d", "groups": ["g"]}, "at most one of domain, groups and tasks"),
         ({"suite": "s", "domain": "d"}, "title, suite"),
         ({"title": "T", "suite": "s", "domian": "d"}, "unknown keys \\['domian'\\]"),
         ("text", "no mapping"),
