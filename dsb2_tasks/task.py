@@ -156,22 +156,41 @@ class DSB2Task(ConfigurableTask):
 
         With ``samples`` the number counts within that list, in the order given, which is how lm-eval maps it back.
         """
-        total = len(self._docs)
-        if samples:
-            outside = [s for s in samples if not 0 <= s < total]
-            if outside:
-                raise ValueError(f"{self.name}: --samples names {outside}, the task has documents 0 to {total - 1}")
-            chosen = list(samples)
-        else:
-            chosen = list(range(total if limit is None else min(int(limit), total)))
+        chosen = self._chosen(limit, samples)
         for number in range(int(rank), len(chosen), int(world_size)):
             yield number, self._docs[chosen[number]]
 
-    def build_all_requests(self, *, cache_requests: bool = False, **kwargs: Any) -> None:
-        """Builds the requests; ``--cache_requests`` is not followed, since its key names neither data nor revision."""
+    def _chosen(self, limit: int | None, samples: list[int] | None) -> Sequence[int]:
+        """Places of the documents of this run, of all ranks."""
+        total = len(self._docs)
+        if not samples:
+            return range(total if limit is None else min(int(limit), total))
+        outside = [s for s in samples if not 0 <= s < total]
+        if outside:
+            raise ValueError(f"{self.name}: --samples names {outside}, the task has documents 0 to {total - 1}")
+        return list(samples)
+
+    def build_all_requests(
+        self,
+        *,
+        limit: int | None = None,
+        samples: list[int] | None = None,
+        rank: int = 0,
+        world_size: int = 1,
+        cache_requests: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Builds the requests; ``--cache_requests`` is not followed, since its key names neither data nor revision.
+
+        lm-eval stops on a rank that has no document.  Where there are fewer documents than ranks, such a rank asks the question
+        of another one once more; it scores none, for :meth:`doc_iterator` gives it none.
+        """
         if cache_requests:
             log.warning("%s: --cache_requests is ignored: it would mix up data sets, and building takes no time here", self.name)
-        super().build_all_requests(cache_requests=False, **kwargs)
+        busy = min(world_size, len(self._chosen(limit, samples))) or 1
+        super().build_all_requests(
+            limit=limit, samples=samples, rank=rank % busy, world_size=world_size, cache_requests=False, **kwargs
+        )
 
     def process_results(self, doc: dict[str, Any], results: list[Any]) -> dict[str, Any]:
         """Scores one answer.
