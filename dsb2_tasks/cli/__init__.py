@@ -14,6 +14,7 @@ from dsb2_tasks import __version__
 #: Command -> (``module:object``, first line of its help).  Only the command that is named is imported.
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("dsb2_tasks.cli._run:run", "Evaluate a model: lm_eval's own run, with all of its options, that starts at once."),
+    "list": ("dsb2_tasks.cli._list:list_", "List tasks, all or those that fit."),
     "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
 }
 
