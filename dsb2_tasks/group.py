@@ -1,26 +1,28 @@
 """``DSB2Group``: domain, modality and suite rows of the result table.
 
 lm-eval's own groups average whatever metric their tasks share and ignore a custom aggregation.  Tasks of one domain have
-unlike metrics (accuracy beside word error rate), whose mean means nothing, so this group never takes one: it counts
-what was evaluated and averages only rates that every task defines alike.
+unlike metrics (accuracy beside word error rate), whose mean means nothing; what a group shows instead stands in
+:mod:`dsb2_tasks.summary`.
 """
 
 from __future__ import annotations
 
-import math
+import logging
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lm_eval.api.group import Group
 
 from dsb2_tasks import catalog, compat
+from dsb2_tasks.plugin import merge_paths
 from dsb2_tasks.spec import SpecError
+from dsb2_tasks.summary import group_row
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
 
-#: Rates with one meaning in every task, so that a plain mean over tasks is a number one can read.
-_SHARED_RATES = ("na_rate", "unparsed_rate", "audio_error_rate")
+log = logging.getLogger(__name__)
 
 
 class DSB2Group(Group):
@@ -42,21 +44,28 @@ class DSB2Group(Group):
         entry = catalog.read_group(origin, config)
         run_time = {k: v for k, v in metadata.items() if k != "version"}
         version = f"{entry.version}-samples" if run_time.get("data") == "samples" else entry.version
+        self._mean = entry.spec.mean
         super().__init__(name=entry.name, metadata={"version": version, "title": entry.spec.title})
         paths = [catalog.yaml_root()]
         if entry.spec.suite not in catalog.OWN_SUITES:
-            paths = list(dict.fromkeys([*catalog.search_paths(), origin.parent]))
+            paths = [Path(p) for p in merge_paths([*catalog.search_paths(), *catalog.included, origin.parent], [])]
         known = known or catalog.read_catalog(paths)
         manager = manager or compat.task_manager(paths, run_time)
         if not entry.spec.groups:
-            names = known.tasks_of(entry.spec.suite, entry.spec.domain)
+            names = known.chosen(entry.spec)
             if not names:
+                suite = entry.spec.suite
+                what = "task" if suite == catalog.OTHER_SUITES else f"task of suite {suite!r}"
                 raise SpecError(
-                    f"{origin}: dsb2_group: no task of suite {entry.spec.suite!r}"
+                    f"{origin}: dsb2_group: no {what}"
                     + (f" and domain {entry.spec.domain!r}" if entry.spec.domain else "")
-                    + f" in {', '.join(map(str, paths))}"
+                    + f" in {', '.join(map(str, paths))}; name the folder of yours by --include_path or {catalog.TASKS_PATH}"
                 )
-            for task in manager.load(names)["tasks"].values():
+            if unknown := [name for name in names if name not in known.tasks]:
+                raise SpecError(f"{origin}: dsb2_group.tasks: there is no task {unknown[0]!r}")
+            for name, task in manager.load(names)["tasks"].items():
+                if (found := Path(str(task.config.metadata["config_source"]))) != known.tasks[name].path:
+                    raise SpecError(f"{found}: task: {name!r} is the name of {known.tasks[name].path} too; give one another name")
                 self.add(task)
         for name in entry.spec.groups:
             if name not in known.groups:
@@ -77,22 +86,22 @@ class DSB2Group(Group):
             task_metrics: Results of all tasks, ``{task: {"metric,filter": value, ...}}``.
 
         Returns:
-            ``tasks``: how many tasks have results; the mean over tasks of each shared rate, where any task has it.
+            See :func:`dsb2_tasks.summary.group_row`.
         """
-        results = [task_metrics[t.task_name] for t in self.get_all_tasks() if t.task_name in task_metrics]
-        row: dict[str, Any] = {
-            "name": self.name,
-            "alias": self.alias or self.name,
-            "sample_len": sum(int(r.get("sample_len", 0)) for r in results),
-            "tasks,none": len(results),
-        }
-        for rate in _SHARED_RATES:
-            values = [r[f"{rate},none"] for r in results if f"{rate},none" in r]
-            finite = [v for v in values if isinstance(v, float) and math.isfinite(v)]
-            if finite:
-                row[f"{rate},none"] = sum(finite) / len(finite)
-        return row
+        tasks = [task for task in self.get_all_tasks() if task.task_name in task_metrics]
+        results = {task.task_name: task_metrics[task.task_name] for task in tasks}
+        compared = [task for task in tasks if getattr(task, "has_baseline", False)]
+        for task in compared:
+            if task.left_out is not None:
+                _tell_once(task.task_name, task.left_out)
+        return group_row(self.name, results, compared=bool(compared), mean=self._mean)
 
     def to_dict(self) -> dict[str, Any]:
         """What lm-eval stores about the group."""
         return {"group": self.name, "title": (self.metadata or {}).get("title"), "task": self.child_names}
+
+
+@lru_cache(maxsize=1024)
+def _tell_once(task: str, reason: str) -> None:
+    """A task belongs to several groups; why it is left out is said once."""
+    log.warning("%s: no relative improvement: %s", task, reason)

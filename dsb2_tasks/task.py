@@ -11,6 +11,7 @@ import importlib
 import inspect
 import logging
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,33 +19,37 @@ from typing import Any
 
 from lm_eval.api.task import ConfigurableTask
 
-from dsb2_tasks import catalog, hooks, metrics
-from dsb2_tasks.audio import AudioError, read_failure
-from dsb2_tasks.metrics import Metric, Row
+from dsb2_tasks import catalog, hooks
+from dsb2_tasks.baseline import Baseline, BaselineError, read_baseline
+from dsb2_tasks.metrics import Row
+from dsb2_tasks.results import as_json
+from dsb2_tasks.scorer import Scorer
+from dsb2_tasks.scoring import RULES, Rule
 from dsb2_tasks.sources import DataError, Docs, open_rows
 from dsb2_tasks.spec import EXTRA_SUITE, OFFICIAL_SUITE, SpecError, read_spec
 
 log = logging.getLogger(__name__)
 
 #: Keys of ``--metadata`` that this class reads; everything else there belongs to lm-eval and to models.
-_SETTINGS = ("data", "bad_labels")
+_SETTINGS = ("data", "bad_labels", "baseline", "relative_rule", "baseline_force")
 _HOOKS = ("doc_to_text", "doc_to_audio", "doc_to_target", "process_results")
+#: Environment variable that names a baseline, as ``--metadata baseline=...`` does.
+BASELINE = "DSB2_BASELINE"
 _sample_warning_given = False
 
 
 class _Value:
-    """Aggregation of one metric: rows of all documents to one float; total, so that a run never dies at its end."""
+    """Aggregation of one number: rows of all documents to a value; total, so that a run never dies at its end."""
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric = metric
-        self.rows: Sequence[Row | None] = ()
+    def __init__(self, name: str, scorer: Scorer, seen: dict[str, Sequence[Row | None]]) -> None:
+        self._name, self._scorer, self._seen = name, scorer, seen
 
-    def __call__(self, rows: Sequence[Row | None]) -> float:
-        self.rows = rows
-        return float(self.metric.aggregate(rows))
+    def __call__(self, rows: Sequence[Row | None]) -> Any:
+        self._seen[self._name] = rows  # lm-eval sums up in order, so what this number needs of others was seen before
+        return as_json(self._scorer.value(self._name, self._seen))
 
     def __repr__(self) -> str:
-        return f"{self.metric.name} of the summed statistics"
+        return f"{self._name} of the summed statistics"
 
 
 class _StandardError:
@@ -53,22 +58,24 @@ class _StandardError:
     Its own rows are empty; it reads those that its metric was given just before (lm-eval keeps their order).
     """
 
-    def __init__(self, value: _Value) -> None:
-        self._value = value
+    def __init__(self, name: str, scorer: Scorer, seen: dict[str, Sequence[Row | None]]) -> None:
+        self._name, self._scorer, self._seen = name, scorer, seen
 
     def __call__(self, _: Sequence[None]) -> float | str:
-        error = float(self._value.metric.stderr(self._value.rows))
+        error = self._scorer.stderr(self._name, self._seen)
         return error if math.isfinite(error) else "N/A"
 
     def __repr__(self) -> str:
-        return f"standard error of {self._value.metric.name}"
+        return f"standard error of {self._name}"
 
 
 class DSB2Task(ConfigurableTask):
     """One Dynamic-SUPERB task (or one of the same form) for lm-eval.
 
     ``--metadata`` keys: ``data`` = ``hub`` (default), ``samples`` or a folder; ``bad_labels`` = ``error`` (default) or
-    ``skip``, what to do with rows whose label has not the shape that the task states.
+    ``skip``, what to do with rows whose label has not the shape that the task states; ``baseline`` (also :data:`BASELINE` in
+    the environment) = what a relative improvement is over, as :func:`dsb2_tasks.baseline.read_baseline` reads it, with
+    ``relative_rule`` = one of :data:`dsb2_tasks.scoring.RULES` and ``baseline_force`` = true to compare in spite of a mismatch.
     """
 
     MULTIMODAL = True
@@ -86,9 +93,10 @@ class DSB2Task(ConfigurableTask):
         config = catalog.complete(config, origin)
         self.name = str(config["task"])
         self.spec = read_spec(config, origin)
+        self._labels_are_options = self.spec.options == "labels"
         self.kind = hooks.KINDS[self.spec.kind]
         try:
-            self._metrics = self.kind.metrics(self.spec)
+            self.kind.metrics(self.spec)
         except SpecError as error:
             raise SpecError(f"{origin}: {error}") from None
         _refuse_near_misses(metadata)
@@ -113,7 +121,31 @@ class DSB2Task(ConfigurableTask):
         if self.data == "samples" and not all(source.is_local for source in self.spec.data):
             self.VERSION: str = f"{self.config.metadata.get('version', 0)}-samples"
             _warn_samples()
-        self._declare_metrics()
+        self.scorer = Scorer(
+            self.name,
+            self.spec,
+            str(self.VERSION),
+            hook=self._score,
+            baseline=_baseline(metadata),
+            rule=_rule(metadata),
+            force=bool(metadata.get("baseline_force", False)),
+        )
+        self._seen: dict[str, Sequence[Row | None]] = {}
+        for name, higher_is_better in self.scorer.directions.items():
+            self._metric_fn_list[name] = None
+            self._aggregation_list[name] = _Value(name, self.scorer, self._seen)
+            self._higher_is_better[name] = higher_is_better
+            self._aggregation_list[f"{name}_stderr"] = _StandardError(name, self.scorer, self._seen)
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether this run compares with a baseline."""
+        return self.scorer.has_baseline
+
+    @property
+    def left_out(self) -> str | None:
+        """After the run: why the relative improvement of this task is not counted; None if it is."""
+        return self.scorer.improvement(self._seen).reason if self._seen else "the task was not scored"
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Opens the data sets of the task as one and checks the shape of every label; called once by lm-eval."""
@@ -200,26 +232,7 @@ class DSB2Task(ConfigurableTask):
         """
         if "bypass" in self._metric_fn_list:  # --predict_only
             return {"bypass": 0}
-        answer = str(results[0])
-        failure = read_failure(answer)
-        scored = None
-        if failure is None:
-            try:
-                scored = self._score(answer, doc, self.spec)
-            except AudioError as error:  # of a reference clip: that is no fault of the answer either
-                failure = ("audio_error", error.reason)
-        rows: dict[str, Row | None] = dict.fromkeys(self._values)
-        if self.spec.has_audio:
-            rows["audio_error_rate"] = (0.0, "ok") if failure is None else (1.0, failure[1])
-        if scored is not None:
-            rows.update(scored.statistics)
-            primary = self.spec.metric
-            if self.kind.na:
-                missing = scored.statistics[primary] is None
-                rows["na_rate"] = (float(missing), scored.status)
-                rows[f"{primary}_scaled"] = (float(missing), *(scored.statistics[primary] or ()))
-            elif "unparsed_rate" in rows:
-                rows["unparsed_rate"] = (float(scored.status != "ok"), scored.status)
+        rows = self.scorer.rows(str(results[0]), doc)
         result: dict[str, Any] = {}
         for name, row in rows.items():
             result[name] = row
@@ -227,24 +240,17 @@ class DSB2Task(ConfigurableTask):
         return result
 
     def dump_config(self) -> dict[str, Any]:
-        """The configuration for the results file: hooks by name, so that two runs write the same (lm-eval writes addresses)."""
-        return {key: _by_name(value) for key, value in asdict(self.config).items() if value is not None}
+        """The configuration for the results file: hooks by name, so that two runs write the same (lm-eval writes addresses).
 
-    def _declare_metrics(self) -> None:
-        primary = metrics.get(self.spec.metric)
-        declared = [metrics.get(name) for name in self._metrics]
-        if self.kind.na:
-            declared += [metrics.scaled(primary), metrics.get("na_rate")]
-        elif self.kind.parsed:
-            declared.append(metrics.get("unparsed_rate"))
-        if self.spec.has_audio:
-            declared.append(metrics.get("audio_error_rate"))
-        self._values = {metric.name: _Value(metric) for metric in declared}
-        for name, value in self._values.items():
-            self._metric_fn_list[name] = None
-            self._aggregation_list[name] = value
-            self._higher_is_better[name] = value.metric.higher_is_better
-            self._aggregation_list[f"{name}_stderr"] = _StandardError(value)
+        lm-eval asks for it after it has summed up, so what has no place among the numbers stands here, in ``dsb2_run``.
+        """
+        config = {key: _by_name(value) for key, value in asdict(self.config).items() if value is not None}
+        if self._seen:
+            told = self.scorer.told(self._seen)
+            if self._labels_are_options:  # which options there were follows from the whole split, not from what was logged
+                told["options"] = list(self.spec.options or ())
+            config["metadata"] = {**config["metadata"], "dsb2_run": told}
+        return config
 
 
 def _resolve(value: Any, key: str, origin: Path) -> Any:
@@ -264,6 +270,19 @@ def _refuse_near_misses(metadata: dict[str, Any]) -> None:
         near = difflib.get_close_matches(key, _SETTINGS, n=1, cutoff=0.75)
         if near and key not in _SETTINGS:
             raise DataError(f"--metadata {key}=...: unknown key; did you mean {near[0]!r}?")
+
+
+def _baseline(metadata: dict[str, Any]) -> Baseline | None:
+    """The baseline that ``--metadata baseline=...`` or :data:`BASELINE` names; read once for all tasks."""
+    where = metadata.get("baseline") or os.environ.get(BASELINE)
+    return read_baseline(str(where)) if where else None
+
+
+def _rule(metadata: dict[str, Any]) -> Rule:
+    rule = metadata.get("relative_rule", RULES[0])
+    if rule not in RULES:
+        raise BaselineError(f"relative_rule={rule!r} is none of {', '.join(RULES)} (in --metadata relative_rule=...)")
+    return rule  # type: ignore[no-any-return]  # one of the literals
 
 
 def _by_name(value: Any) -> Any:

@@ -110,6 +110,8 @@ def _task(name: str, metadata: dict[str, Any], numbers: dict[str, Any], raw: dic
         raise ResultsError(f"{file}: configs.{name}.metadata.dsb2.{place}: {first['msg']}") from None
     told = metadata.get("dsb2_run")
     told = told if isinstance(told, dict) else {}
+    if spec.options == "labels" and isinstance(told.get("options"), list):
+        spec = spec.model_copy(update={"options": tuple(map(str, told["options"]))})
     directions = (raw.get("higher_is_better") or {}).get(name) or {}
     counts = (raw.get("n-samples") or {}).get(name) or {}
     values = {}

@@ -15,7 +15,7 @@ from dsb2_tasks.scoring._bootstrap import (
     mean_interval,
 )
 from dsb2_tasks.scoring._domain import DomainScore, domain_score
-from dsb2_tasks.scoring._improvement import RULES, Improvement, Measured, Rule, covariance, improve, numbered
+from dsb2_tasks.scoring._improvement import RULES, Improvement, Measured, Rule, covariance, improve, numbered, unusable_baseline
 from dsb2_tasks.scoring._rules import copied_recipe, na_scale, relative_improvement, relative_improvement_bounded
 
 __all__ = [
@@ -39,4 +39,5 @@ __all__ = [
     "numbered",
     "relative_improvement",
     "relative_improvement_bounded",
+    "unusable_baseline",
 ]

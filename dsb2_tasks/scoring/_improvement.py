@@ -73,24 +73,27 @@ def improve(
     value = relative_improvement(own.value, baseline.value, higher_is_better)
     # d/dm = 1/b and d/db = -m/b^2, up to a common sign; a baseline without a known error is taken as exact.
     noise = baseline.stderr if math.isfinite(baseline.stderr) else 0.0
-    share = own.value / baseline.value if baseline.value else math.nan
-    variance = (own.stderr**2 + (share * noise) ** 2 - 2 * share * covariance) / baseline.value**2 if baseline.value else math.nan
+    share = own.value / baseline.value
+    variance = (own.stderr**2 + (share * noise) ** 2 - 2 * share * covariance) / baseline.value**2
     return Improvement(value, math.sqrt(max(variance, 0.0)) if math.isfinite(variance) else math.nan, None)
 
 
-def _hindrance(own: Measured, baseline: Measured, higher_is_better: bool, rule: Rule) -> str | None:
+def unusable_baseline(baseline: Measured) -> str | None:
+    """Why nothing can be compared with a baseline; None if something can."""
     if baseline.na_rate == 1:
         return "the baseline gave no usable answer (N/A rate 1)"
     if not math.isfinite(baseline.value):
         return "the baseline's value is not defined" if math.isnan(baseline.value) else "the baseline's error is infinite"
+    return "the baseline is 0" if baseline.value == 0 or baseline.plain == 0 else None
+
+
+def _hindrance(own: Measured, baseline: Measured, higher_is_better: bool, rule: Rule) -> str | None:
+    if reason := unusable_baseline(baseline):
+        return reason
     if own.na_rate == 1 and not (rule == "strict" and higher_is_better):
         return "no usable answer (N/A rate 1)"
     if math.isnan(own.value):
         return "the value is not defined (nothing could be counted)"
-    if baseline.value == 0 and (own.value != 0 or rule == "copied_recipe"):
-        return "the baseline is 0"
-    if rule == "copied_recipe" and not baseline.plain:
-        return "the baseline is 0"
     return None
 
 

@@ -16,8 +16,8 @@ from _environments import checked
 FLOORS = [
     {"cli"},
     {"rescore"},
-    {"task", "group", "plugin", "report"},
-    {"hooks", "scoring", "judge", "models", "catalog", "sources"},
+    {"task", "group", "plugin", "report", "comparison"},
+    {"hooks", "scoring", "judge", "models", "catalog", "sources", "results", "baseline", "scorer", "summary", "endpoint"},
     {"parse", "metrics", "audio", "samples", "spec", "compat"},
 ]
 #: Files that stand beside the floors: the hook is run without the package, the package itself imports nothing.

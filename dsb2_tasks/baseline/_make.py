@@ -1,0 +1,40 @@
+"""A baseline file from a run: one small JSON to keep, to send around and to compare with."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dsb2_tasks.baseline._read import FORMAT
+from dsb2_tasks.results import Run
+
+
+def make_baseline(run: Run, name: str | None = None) -> dict[str, Any]:
+    """The baseline of a run, as an object for JSON.
+
+    Its rows are kept where the run logged samples, so that intervals over it are paired.
+
+    Args:
+        run: The run.
+        name: Name for tables; the model's by default.
+    """
+    tasks = []
+    for result in run.tasks.values():
+        metric = result.spec.metric
+        if metric not in result.values:  # --predict_only
+            continue
+        value = result.values[metric].value
+        stderr = result.values[result.score].stderr
+        entry: dict[str, Any] = {
+            "task": result.task,
+            "metric": metric,
+            "value": value if math.isfinite(value) else None,
+            "na_rate": result.na_rate or 0.0,
+            "stderr": stderr if math.isfinite(stderr) else None,
+            "version": result.version,
+            "source": f"run of {run.model}",
+        }
+        if samples := result.samples():
+            entry |= {"keys": [sample.key for sample in samples], "rows": result.rows(result.score)}
+        tasks.append(entry)
+    return {FORMAT: 1, "name": name or run.name, "tasks": tasks}

@@ -1,0 +1,152 @@
+"""Reading a baseline, whatever it was written as."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from dsb2_tasks import metrics
+from dsb2_tasks.baseline._baseline import Baseline, BaselineError, Entry
+from dsb2_tasks.baseline._phase1 import read_phase1
+from dsb2_tasks.metrics import Row
+from dsb2_tasks.results import Run, as_number, read_run
+from dsb2_tasks.scoring import Measured, na_scale
+
+FORMAT = "dsb2_baseline"
+_COLUMNS = ("task", "metric", "value", "na_rate", "stderr", "version", "source", "keys", "rows")
+_LARGEST = 256 * 2**20
+
+
+def read_baseline(where: str) -> Baseline:
+    """Reads a baseline; each file once, however many tasks ask.
+
+    Args:
+        where: A results file of lm-eval; a folder of a run (its logged samples make intervals paired); a small table, JSON or
+            CSV, with the columns task, metric, value and, as far as known, na_rate, stderr, version, source; or
+            ``phase1:NAME`` for a published system.
+
+    Raises:
+        BaselineError: It cannot be read, names an unknown metric, or holds what is no number.
+        ResultsError: It is a results file and broken.
+    """
+    if where.startswith("phase1:"):
+        return read_phase1(where)
+    path = Path(where).expanduser()
+    if not path.exists():
+        raise BaselineError(
+            f"baseline {where!r}: there is no such file or folder; name a results file, a folder of a run, a JSON or CSV table "
+            f"(task, metric, value, na_rate, source), or a published system such as 'phase1:ASR-ChatGPT'"
+        )
+    newest = max((p.stat().st_mtime_ns for p in path.rglob("*.json")), default=0) if path.is_dir() else path.stat().st_mtime_ns
+    return _read(path.resolve(), where, newest)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, where: str, _modified: int) -> Baseline:
+    if path.is_dir():
+        return _of_run(read_run(path), where)
+    if path.stat().st_size > _LARGEST:
+        raise BaselineError(f"{path}: {path.stat().st_size / 2**20:.0f} MB is more than any baseline has")
+    if path.suffix.lower() == ".csv":
+        return _of_table(path, where, path.stem, _csv(path))
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"{path}: neither JSON nor a .csv table ({error})") from None
+    if isinstance(content, dict) and isinstance(content.get("tasks"), list) and FORMAT in content:
+        if content[FORMAT] != 1:
+            raise BaselineError(f"{path}: {FORMAT}: format {content[FORMAT]!r} is not known; this version reads 1")
+        return _of_table(path, where, str(content.get("name") or path.stem), content["tasks"])
+    if isinstance(content, list):
+        return _of_table(path, where, path.stem, content)
+    return _of_run(read_run(path), where)
+
+
+def _csv(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BaselineError(f"{path}: is not UTF-8 ({error})") from None
+    return [{key: value for key, value in row.items() if value not in (None, "")} for row in csv.DictReader(io.StringIO(text))]
+
+
+def _of_run(run: Run, where: str) -> Baseline:
+    entries = {}
+    for name, result in run.tasks.items():
+        value, plain = result.values.get(result.score), result.values.get(result.spec.metric)
+        if value is None or plain is None:  # --predict_only
+            continue
+        entries[name] = Entry(
+            metric=result.spec.metric,
+            measured=Measured(value.value, plain.value, result.na_rate or 0.0, value.stderr),
+            version=result.version,
+            source=f"run of {run.model}",
+            load=partial(_rows_of, result),
+        )
+    return Baseline(run.name, where, entries)
+
+
+def _rows_of(result: Any) -> tuple[tuple[str, ...], tuple[Row | None, ...]]:
+    return tuple(sample.key for sample in result.samples()), tuple(result.rows(result.score))
+
+
+def _of_table(path: Path, where: str, name: str, rows: list[Any]) -> Baseline:
+    entries: dict[str, Entry] = {}
+    for number, row in enumerate(rows, 1):
+        place = f"{path}: entry {number}"
+        if not isinstance(row, dict) or (unknown := sorted(set(map(str, row)) - set(_COLUMNS))):
+            detail = f"unknown columns {', '.join(map(repr, unknown))}" if isinstance(row, dict) else f"{row!r} is no object"
+            raise BaselineError(f"{place}: {detail}; known are {', '.join(_COLUMNS)}")
+        task, entry = _entry(row, place)
+        if task in entries:
+            raise BaselineError(f"{place}: task {task!r} stands there twice")
+        entries[task] = entry
+    if not entries:
+        raise BaselineError(f"{path}: holds no task; columns: {', '.join(_COLUMNS)}")
+    return Baseline(name, where, entries)
+
+
+def _entry(row: dict[str, Any], place: str) -> tuple[str, Entry]:
+    if missing := [key for key in ("task", "metric", "value") if key not in row]:
+        raise BaselineError(f"{place}: {', '.join(missing)}: missing")
+    task = str(row["task"])
+    try:
+        metric = metrics.get(str(row["metric"]))
+    except metrics.UnknownMetric as error:
+        raise BaselineError(f"{place} ({task}): {error}") from None
+    na = _number(row.get("na_rate", 0), "na_rate", f"{place} ({task})")
+    if not 0 <= na <= 1:
+        raise BaselineError(f"{place} ({task}): na_rate: {na} is no share between 0 and 1 (a percentage?)")
+    plain = _number(row["value"], "value", f"{place} ({task})", undefined=na == 1)
+    stderr = _number(row.get("stderr"), "stderr", f"{place} ({task})", undefined=True)
+    if metric.name.endswith("_scaled"):
+        value, base = plain, metric.name.removesuffix("_scaled")
+    else:
+        value, base = na_scale(plain, na, metric.higher_is_better), metric.name
+        if metric.correlation:  # as in the scaled metric: a correlation below 0 counts as none
+            value = max(value, 0.0)
+    keys, kept = row.get("keys") or (), row.get("rows") or ()
+    if not isinstance(keys, list | tuple) or not isinstance(kept, list | tuple) or len(keys) != len(kept):
+        raise BaselineError(f"{place} ({task}): keys and rows: two lists of one length are needed")
+    if not all(item is None or isinstance(item, list) for item in kept):
+        raise BaselineError(f"{place} ({task}): rows: a list of numbers or null is needed for each document")
+    samples = (tuple(map(str, keys)), tuple(None if item is None else tuple(item) for item in kept))
+    version = None if row.get("version") is None else str(row["version"])
+    return task, Entry(base, Measured(value, plain, na, stderr), version, str(row.get("source") or place), lambda: samples)
+
+
+def _number(value: Any, key: str, place: str, *, undefined: bool = False) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise BaselineError(f"{place}: {key}: {value!r} is no number") from None
+    number = as_number(value)
+    if math.isnan(number) and not undefined:
+        raise BaselineError(f"{place}: {key}: {value!r} is no number")
+    return number

@@ -1,0 +1,27 @@
+"""Scores again, without a model: from the samples of a run, from a response store, or from answers made elsewhere.
+
+Whatever the source, answers become :class:`Answered` documents and go through the same :class:`dsb2_tasks.scorer.Scorer` as in
+a run, so equal rules give equal results.  No audio is decoded but that of tasks whose reference is audio.
+"""
+
+from __future__ import annotations
+
+from dsb2_tasks.rescore._answered import Answered, AnswersError, Document
+from dsb2_tasks.rescore._files import from_answers
+from dsb2_tasks.rescore._run import from_run
+from dsb2_tasks.rescore._score import Rules, Scores, score
+from dsb2_tasks.rescore._store import from_store
+from dsb2_tasks.rescore._write import write_results
+
+__all__ = [
+    "Answered",
+    "AnswersError",
+    "Document",
+    "Rules",
+    "Scores",
+    "from_answers",
+    "from_run",
+    "from_store",
+    "score",
+    "write_results",
+]

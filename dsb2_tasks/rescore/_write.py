@@ -1,0 +1,157 @@
+"""Scores as files in lm-eval's form, which everything reads that reads a run."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dsb2_tasks import __version__
+from dsb2_tasks.metrics import Row
+from dsb2_tasks.rescore._answered import Answered, AnswersError, Document
+from dsb2_tasks.rescore._score import Scores
+from dsb2_tasks.results import Run
+
+
+def write_results(
+    scores: Scores, to: Path, *, run: Run | None, origin: str, model: Mapping[str, Any], notes: Mapping[str, Any]
+) -> Path:
+    """Writes results and samples; the samples first, so that a results file never lacks its own.
+
+    Args:
+        scores: What came out.
+        to: A folder, for files named by date as lm-eval names them; or the name of a ``.json`` file.
+        run: The run that the answers are of, whose settings are kept; None for answers from elsewhere.
+        origin: What was scored, for the record.
+        model: lm-eval's ``config`` of the model, where there is no run.
+        notes: By which rules, for the record.
+
+    Returns:
+        The results file.
+
+    Raises:
+        AnswersError: It cannot be written.
+    """
+    stamp = datetime.now().isoformat().replace(":", "-")
+    file = to if to.suffix == ".json" else to / f"results_{stamp}.json"
+    if run is not None and file.resolve() == run.path.resolve():
+        raise AnswersError(f"{file}: is the file that is scored; name another")
+    content = _results(scores, run, model)
+    content["date"] = time.time()
+    content["dsb2_score"] = {"dsb2_tasks": __version__, "of": origin, **notes}
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for task in scores.answered:
+            samples = file.with_name(f"samples_{task.task}_{file.stem.removeprefix('results_')}.jsonl")
+            _replace(
+                samples, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in _samples(task, scores.rows[task.task]))
+            )
+        _replace(file, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+    except OSError as error:
+        raise AnswersError(f"{error.filename or file}: cannot be written ({error.strerror or error})") from None
+    return file
+
+
+def _replace(file: Path, text: str) -> None:
+    """Writes a file whole or not at all."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8", errors="surrogatepass")
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _results(scores: Scores, run: Run | None, model: Mapping[str, Any]) -> dict[str, Any]:
+    content: dict[str, Any] = copy.deepcopy(run.raw) if run is not None else _bare(model)
+    chosen = {task.task for task in scores.answered}
+    if run is not None:  # tasks that were not scored again are not carried along under new rules
+        for part in ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples", "task_hashes"):
+            kept = content.get(part)
+            if isinstance(kept, dict):
+                content[part] = {name: value for name, value in kept.items() if name in chosen or name in scores.members}
+    content["results"] = scores.results
+    content["groups"] = {name: scores.results[name] for name in scores.members}
+    content["group_subtasks"] = scores.members
+    for task in scores.answered:
+        config = content["configs"].setdefault(task.task, task.config or {"task": task.task, "metadata": {}})
+        metadata = config["metadata"]
+        block = task.spec.model_dump(mode="json", exclude_defaults=True)
+        if "options" in scores.told[task.task]:
+            block["options"] = "labels"
+        metadata |= {"dsb2": {**block, "read_from": task.data}, "dsb2_run": scores.told[task.task]}
+        content["versions"][task.task] = task.version
+        content["n-shot"].setdefault(task.task, 0)
+        content["higher_is_better"][task.task] = scores.directions[task.task]
+        content["n-samples"][task.task] = {"original": task.total, "effective": len(task.documents)}
+    for name in scores.members:
+        inside = [member for member in scores.directions if member in _below(name, scores.members)]
+        content["higher_is_better"][name] = {k: v for member in inside for k, v in scores.directions[member].items()}
+        content["versions"].setdefault(name, scores.answered[0].version)
+    if not scores.members:
+        del content["groups"]
+    return content
+
+
+def _below(name: str, members: Mapping[str, list[str]]) -> set[str]:
+    return {leaf for member in members[name] for leaf in (_below(member, members) if member in members else {member})}
+
+
+def _bare(model: Mapping[str, Any]) -> dict[str, Any]:
+    """A results file of lm-eval without a run."""
+    return {
+        "results": {},
+        "groups": {},
+        "group_subtasks": {},
+        "configs": {},
+        "versions": {},
+        "n-shot": {},
+        "higher_is_better": {},
+        "n-samples": {},
+        "config": dict(model),
+        "model_source": model["model"],
+        "model_name": model["model_args"]["name"],
+    }
+
+
+def _samples(task: Answered, rows: Mapping[str, list[Row | None]]) -> list[dict[str, Any]]:
+    names = [name for metric in rows for name in (metric, f"{metric}_stderr")]
+    found = []
+    for number, document in enumerate(task.documents):
+        record = document.record or _record(document)
+        kept = {key: value for key, value in record.items() if key not in record["metrics"]}
+        counted = {
+            name: value
+            for metric, column in rows.items()
+            for name, value in ((metric, column[number]), (f"{metric}_stderr", None))
+        }
+        found.append({**kept, "metrics": names, **counted})
+    return found
+
+
+def _record(document: Document) -> dict[str, Any]:
+    """A logged sample as lm-eval writes it."""
+    doc, target = dict(document.doc), ", ".join(document.doc["dsb2_label"])
+    return {
+        "doc_id": document.doc_id,
+        "doc": doc,
+        "target": target,
+        "arguments": {"gen_args_0": {"arg_0": doc["dsb2_prompt"], "arg_1": {}, "arg_2": {"audio": doc["audio"]}}},
+        "resps": [[document.answer]],
+        "filtered_resps": [document.answer],
+        "filter": "none",
+        "metrics": [],
+        "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False, default=str)),
+        "prompt_hash": _hash(doc["dsb2_prompt"]),
+        "target_hash": _hash(target),
+    }
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
