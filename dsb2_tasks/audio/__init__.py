@@ -11,6 +11,7 @@ from dsb2_tasks.audio._failure import FAILURE_KINDS, clean_answer, failure, read
 from dsb2_tasks.audio._handle import check_handle, make_handle
 from dsb2_tasks.audio._join import join
 from dsb2_tasks.audio._log import AudioLog
+from dsb2_tasks.audio._picture import draw, outline
 from dsb2_tasks.audio._prepare import AudioPolicy, Clip, prepare
 from dsb2_tasks.audio._resample import resample
 from dsb2_tasks.audio._store import STORE, AudioSource, AudioStore
@@ -31,10 +32,12 @@ __all__ = [
     "check_handle",
     "clean_answer",
     "decode",
+    "draw",
     "ensure_torchaudio",
     "failure",
     "join",
     "make_handle",
+    "outline",
     "prepare",
     "read_failure",
     "read_info",

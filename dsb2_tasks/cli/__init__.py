@@ -15,6 +15,10 @@ from dsb2_tasks import __version__
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("dsb2_tasks.cli._run:run", "Evaluate a model: lm_eval's own run, with all of its options, that starts at once."),
     "list": ("dsb2_tasks.cli._list:list_", "List tasks, all or those that fit."),
+    "show": ("dsb2_tasks.cli._show:show", "Show what a task asks, of what data, and how answers count; or what a group holds."),
+    "score": ("dsb2_tasks.cli._score:score", "Score again what was answered: other rules, another baseline, no model."),
+    "compare": ("dsb2_tasks.cli._compare:compare", "Compare two runs: differences with intervals, task by task."),
+    "baseline": ("dsb2_tasks.cli._baseline:baseline", "Make, show and check baselines."),
     "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
 }
 

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dsb2_tasks.cli._tasks import TaskName, WrongUse, find_task, read_catalog
+from dsb2_tasks.cli._tasks import TaskName, WrongUse, find_task, open_docs, read_catalog
 
 if TYPE_CHECKING:
     from dsb2_tasks.catalog import TaskEntry
@@ -84,9 +84,7 @@ def _document(entry: TaskEntry, number: int, data: str, label: tuple[str, ...]) 
     docs: list[dict[str, Any]] = []
     places: list[str] = []
     if not label or spec.options == "labels":
-        from dsb2_tasks.sources import Docs, open_rows
-
-        rows = Docs(entry.name, spec, [open_rows(source, data, entry.path.parent, entry.name) for source in spec.data])
+        rows = open_docs(entry, data)
         docs = [rows.text(index) for index in range(len(rows))]
         places = [f"{'embedded samples of ' if data == 'samples' else ''}{rows.place(index)}" for index in range(len(rows))]
     if not label and number >= len(docs):

@@ -52,11 +52,27 @@ def show(what: Table) -> None:
     from rich.console import Console
 
     console = Console(file=sys.stdout)
-    if not console.is_terminal:
-        console = Console(file=sys.stdout, width=_PIPE_WIDTH, no_color=True)
-    console.print(what)
+    if console.is_terminal:
+        console.print(what)
+        return
+    console = Console(file=sys.stdout, width=_PIPE_WIDTH, no_color=True)
+    with console.capture() as printed:
+        console.print(what)
+    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))
 
 
 def show_json(value: Any) -> None:
     """Prints one JSON value."""
     click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def show_pairs(pairs: list[tuple[str, str]]) -> None:
+    """Prints names with what they stand for, in two columns."""
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in pairs:
+        add(grid, name, text)
+    show(grid)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from dsb2_tasks.catalog import Catalog, TaskEntry
+    from dsb2_tasks.sources import Docs
 
 
 class WrongUse(click.ClickException):
@@ -69,6 +70,17 @@ def find_task(name: str, known: Catalog) -> TaskEntry:
     if name not in known.tasks:
         raise unknown("task", name, known.tasks, f"there are {len(known.tasks)} tasks, all listed by 'dsb2 list'")
     return known.tasks[name]
+
+
+def open_docs(task: TaskEntry, data: str) -> Docs:
+    """The documents of a task from ``hub``, ``samples`` or a folder.
+
+    Raises:
+        DataError: They cannot be opened or do not fit the task.
+    """
+    from dsb2_tasks.sources import Docs, open_rows
+
+    return Docs(task.name, task.spec, [open_rows(source, data, task.path.parent, task.name) for source in task.spec.data])
 
 
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str) -> WrongUse:
