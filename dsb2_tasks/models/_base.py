@@ -18,7 +18,7 @@ from dsb2_tasks.audio import clean_answer, failure, read_failure
 from dsb2_tasks.compat import Request, read_request
 from dsb2_tasks.models._chat import Chat, dump_chat, read_chat
 from dsb2_tasks.models._generation import Generation, read_generation
-from dsb2_tasks.models._ranks import Ranks
+from dsb2_tasks.models._ranks import Ranks, in_document_order
 from dsb2_tasks.models._responses import Answer, Asked, ResponseStore, question_key, response_key
 from dsb2_tasks.models._tally import Failure, Tally
 
@@ -252,8 +252,9 @@ class AudioLM(LM):
         return self._ranks.all_gather(tensor)
 
     def gather_object(self, obj: Any, dst: int = 0) -> list[Any] | None:
-        """Objects of all ranks on rank ``dst``, None elsewhere."""
-        return self._ranks.gather_object(obj, dst)
+        """Objects of all ranks on rank ``dst``, None elsewhere; mappings of rows (lm-eval's samples, metrics) joined into one."""
+        gathered = self._ranks.gather_object(obj, dst)
+        return [in_document_order(gathered)] if gathered is not None and isinstance(obj, dict) else gathered
 
     def barrier(self) -> None:
         """Waits for all ranks, and brings their counts to rank 0: lm-eval calls this after every kind of request."""

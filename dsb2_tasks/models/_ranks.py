@@ -6,12 +6,15 @@ operations below.  Ranks are global ones (``RANK`` of torchrun), so several mach
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 #: A rank may wait this long for a slower one; its clips may be longer. torchrun ends all ranks when one dies.
 _PATIENCE = timedelta(days=2)
+_ABSENT = object()
 
 
 class Ranks:
@@ -65,3 +68,25 @@ class Ranks:
         """Waits for all ranks."""
         if self._state is not None:
             self._state.wait_for_everyone()
+
+
+def in_document_order(gathered: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows of all ranks as those of one process.
+
+    Documents were dealt out one by one, so the first rows of all ranks are the first documents, and so on.  lm-eval itself puts
+    the ranks' rows one behind the other, which gives sample files in another order and other bootstrapped standard errors, and
+    fails on a rank that had no document of a task.
+
+    Args:
+        gathered: What each rank collected, in rank order: lists, in mappings of one or two levels.
+    """
+    names = dict.fromkeys(name for one in gathered for name in one)
+    whole: dict[str, Any] = {}
+    for name in names:
+        parts = [one[name] for one in gathered if name in one]
+        if all(isinstance(part, Mapping) for part in parts):
+            whole[name] = in_document_order(parts)
+        else:
+            rounds = itertools.zip_longest(*parts, fillvalue=_ABSENT)
+            whole[name] = [row for dealt in rounds for row in dealt if row is not _ABSENT]
+    return whole

@@ -12,7 +12,7 @@ import pytest
 import torch
 from _requests import Shelf, request, tone
 
-from dsb2_tasks.models._ranks import Ranks
+from dsb2_tasks.models._ranks import Ranks, in_document_order
 from dsb2_tasks.models._tally import Failure, Tally
 from dsb2_tasks.models.hf_audio import HFAudio
 
@@ -100,3 +100,16 @@ def test_tallies_of_ranks_add_up_without_counting_twice() -> None:
         "audio_events": {"padded": 1, "resampled": 2},
         "failures": {"audio_error": 1},
     }
+
+
+def test_rows_of_ranks_in_the_order_of_the_documents() -> None:
+    gathered = [
+        {"a": {("der", "none"): [0, 3], ("der_stderr", "none"): [None, None]}, "b": {("acc", "none"): ["only"]}},
+        {"a": {("der", "none"): [1, 4], ("der_stderr", "none"): [None, None]}, "b": {}},
+        {"a": {("der", "none"): [2], ("der_stderr", "none"): [None]}, "b": {}},
+    ]
+    assert in_document_order(gathered) == {
+        "a": {("der", "none"): [0, 1, 2, 3, 4], ("der_stderr", "none"): [None] * 5},
+        "b": {("acc", "none"): ["only"]},
+    }
+    assert in_document_order([{"a": [0, 2]}, {"a": [1]}, {"a": []}]) == {"a": [0, 1, 2]}
