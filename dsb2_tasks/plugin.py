@@ -27,6 +27,7 @@ MODELS = {
     "hf-audio": _HF_AUDIO,
     "dsb2-audio": _HF_AUDIO,  # stays ours should lm-eval take the first name one day
     "dsb2-cascade": "dsb2_tasks.models.cascade:Cascade",
+    "dsb2-api": "dsb2_tasks.models.api:APIModel",
 }
 
 _MARK = "_dsb2_tasks"

@@ -7,7 +7,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,6 +32,9 @@ _GONE = 5
 #: So many refusals before the first reply are worth a warning.
 _REFUSALS = 20
 _BODY_BYTES = 16 << 20
+
+#: Number of the request and what became of it.  Closing it ends what is still in flight.
+Replies = Generator[tuple[int, Reply | Failed], None, None]
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class Endpoint:
         """Totals of all requests so far that came to an end."""
         return self._usage
 
-    def chat(self, bodies: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Reply | Failed]]:
+    def chat(self, bodies: Iterable[Mapping[str, Any]]) -> Replies:
         """Asks for chat completions.
 
         Args:
@@ -152,7 +155,7 @@ class Endpoint:
 
         return self._run(payloads, send, read_chat)
 
-    def transcribe(self, items: Iterable[tuple[str, bytes, Mapping[str, Any]]]) -> Iterator[tuple[int, Reply | Failed]]:
+    def transcribe(self, items: Iterable[tuple[str, bytes, Mapping[str, Any]]]) -> Replies:
         """Asks for transcripts.
 
         Args:
@@ -181,10 +184,10 @@ class Endpoint:
 
     # ------------------------------------------------------------------ many requests
 
-    def _run(self, items: Iterable[Any], send: Callable[..., Any], read: Callable[[bytes], Reply]) -> Iterator[tuple[int, Any]]:
+    def _run(self, items: Iterable[Any], send: Callable[..., Any], read: Callable[[bytes], Reply]) -> Replies:
         failed = 0
         work = partial(self._ask, send=send, read=read)
-        with closing(in_flight(items, self._session, work, self.concurrency)) as flight:  # type: ignore[type-var]
+        with closing(in_flight(items, self._session, work, self.concurrency)) as flight:
             for i, (outcome, usage) in flight:
                 self._usage += usage
                 yield i, outcome

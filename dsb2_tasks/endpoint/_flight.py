@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, suppress
 from queue import SimpleQueue
@@ -24,7 +24,7 @@ _ENDING_SECONDS = 5.0
 
 def in_flight(
     items: Iterable[T], context: Callable[[], AbstractAsyncContextManager[C]], work: Callable[[C, T], Awaitable[R]], limit: int
-) -> Iterator[tuple[int, R]]:
+) -> Generator[tuple[int, R], None, None]:
     """Works on items, at most ``limit`` at a time.
 
     Args:

@@ -1,0 +1,317 @@
+"""``--model dsb2-api``: an audio language model behind a server with OpenAI's API (a vLLM server, a hosted model ...)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dsb2_tasks.audio import AudioError, AudioPolicy
+from dsb2_tasks.endpoint import Endpoint, EndpointError, Failed, Reply
+from dsb2_tasks.models._api_body import check_request, make_body
+from dsb2_tasks.models._api_files import CONTAINERS, make_files
+from dsb2_tasks.models._args import ModelArgError, check_args, read_choice, read_count, read_flag, read_seconds
+from dsb2_tasks.models._base import AudioLM, Question
+from dsb2_tasks.models._cache import cache_folder
+from dsb2_tasks.models._generation import cut
+from dsb2_tasks.models._ranks import Ranks
+from dsb2_tasks.models._responses import Answer, ResponseStore
+from dsb2_tasks.models._tally import Failure
+
+_ARGUMENTS = (
+    "base_url",
+    "model",
+    "pretrained",
+    "key_env",
+    "concurrency",
+    "timeout",
+    "retries",
+    "requests_per_minute",
+    "tokens_per_minute",
+    "max_new_tokens",
+    "max_tokens_key",
+    "system_instruction",
+    "audio_position",
+    "audio_format",
+    "containers",
+    "clips",
+    "sampling_rate",
+    "long_audio",
+    "max_audio_seconds",
+    "seed",
+    "prompt_price",
+    "completion_price",
+    "resume",
+    "responses",
+)
+
+
+@dataclass
+class _Open:
+    """A question that is being asked.
+
+    Attributes:
+        times: How often it is asked: once, or once for each window of long audio.
+        events: What befell its clips.
+        replies: Those that are there, by window.
+    """
+
+    times: int
+    events: tuple[str, ...]
+    replies: dict[int, Reply | Failed] = field(default_factory=dict)
+
+
+class APIModel(AudioLM):
+    """A server that takes chat completions with ``input_audio`` blocks.
+
+    Up to ``concurrency`` requests are in flight; clips are read and encoded when theirs is about to be sent.  Each answer goes to
+    the response store as it comes.  A request that the server refuses, or that fails after all retries, is a recorded failure of
+    that request, asked again by the next run; a wrong key, URL or model, or a server that is gone, ends the run.
+    """
+
+    name = "dsb2-api"
+
+    def __init__(
+        self,
+        base_url: str = "https://api.openai.com/v1",
+        *,
+        model: str | None = None,
+        pretrained: str | None = None,
+        key_env: str = "OPENAI_API_KEY",
+        concurrency: int = 8,
+        timeout: float = 120.0,
+        retries: int = 6,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        max_new_tokens: int | None = None,
+        max_tokens_key: str = "max_tokens",
+        system_instruction: str | None = None,
+        audio_position: str = "before",
+        audio_format: str = "auto",
+        containers: str = "wav+mp3",
+        clips: str = "several",
+        sampling_rate: int = 16_000,
+        long_audio: str | None = None,
+        max_audio_seconds: float | None = None,
+        seed: int | None = None,
+        prompt_price: float | None = None,
+        completion_price: float | None = None,
+        resume: bool = True,
+        responses: str | None = None,
+        batch_size: int | str = 1,
+        **unknown: Any,
+    ) -> None:
+        """Contacts nobody yet.  These are the names for ``--model_args``.
+
+        Args:
+            base_url: Where the API is, for example ``http://localhost:8000/v1``.
+            model: Name of the model on the server.
+            pretrained: The same.
+            key_env: Environment variable that holds the key; a server on one's own machine needs none.
+            concurrency: Most requests at a time.
+            timeout: Seconds for one sending of a request.
+            retries: How often a request is sent again after a fault that may pass.
+            requests_per_minute: Limit.
+            tokens_per_minute: Limit, for tokens of prompts and answers.
+            max_new_tokens: Token cap of all tasks, instead of their own.
+            max_tokens_key: What the server calls the token cap: ``max_tokens`` or ``max_completion_tokens``.
+            system_instruction: Text of a system turn.
+            audio_position: Clips ``before`` or ``after`` the text.
+            audio_format: ``auto`` sends a clip's file as it is if the server takes its container, else as wav; ``wav`` sends
+                all clips as 16-bit wav at ``sampling_rate``.
+            containers: What the server takes, joined by +: wav, mp3, flac, ogg.
+            clips: ``several`` clips of a question each in a block of its own, or ``joined`` into one with 0.5 s of silence
+                between them, for servers that take one.
+            sampling_rate: Hz of wav files that are made.
+            long_audio: What is done with a clip longer than ``max_audio_seconds``: ``truncate`` it (the default), ask by
+                ``chunk`` and join the answers with a newline, or ``error``: the request counts as one whose audio cannot be
+                read.
+            max_audio_seconds: Longest clip; no bound by default.
+            seed: Sent with each request; servers may heed it.
+            prompt_price: Of a million prompt tokens, for the cost in the results.
+            completion_price: Of a million tokens of answers.
+            resume: Whether answers are kept in, and taken from, the response store.
+            responses: Folder for response stores instead of ``DSB2_CACHE`` or ``~/.cache/dsb2``.
+            batch_size: lm-eval gives it; 1 or ``auto``, as a server makes its own batches.
+            **unknown: Refused, with the nearest known name.
+
+        Raises:
+            EndpointError: ``base_url`` is no URL.
+            ModelArgError: An argument is unknown or has a wrong value.
+        """
+        check_args(unknown, _ARGUMENTS, self.name)
+        _refuse_ranks()
+        if str(batch_size).partition(":")[0] not in ("1", "auto"):
+            raise ModelArgError(f"batch_size={batch_size!r}: a server makes its own batches; give concurrency= instead")
+        if model is not None and pretrained is not None:
+            raise ModelArgError(f"model={model!r} and pretrained={pretrained!r} mean the same; leave one out")
+        served = model if model is not None else pretrained
+        if served is None:
+            raise ModelArgError("model=... is missing: the name under which the server knows the model")
+        if "@" in urlsplit(str(base_url)).netloc:
+            raise ModelArgError(
+                "base_url names a user or password, which lm-eval would write into the results; put a key into the environment "
+                "variable that key_env names"
+            )
+        if long_audio is not None and max_audio_seconds is None:
+            raise ModelArgError(f"long_audio={long_audio!r} does nothing without max_audio_seconds=")
+        if not read_flag("resume", resume) and responses is not None:
+            raise ModelArgError(f"responses={responses!r} with resume=false: without resuming nothing is stored; leave one out")
+        taken = str(containers).split("+")
+        self._originals = [read_choice("containers", name, CONTAINERS) for name in taken]
+        if read_choice("audio_format", audio_format, ("auto", "wav")) == "wav":
+            self._originals = []
+        self._joined = read_choice("clips", clips, ("several", "joined")) == "joined"
+        self._position = read_choice("audio_position", audio_position, ("before", "after"))
+        self._cap_name = read_choice("max_tokens_key", max_tokens_key, ("max_tokens", "max_completion_tokens"))
+        self._seed = None if seed is None else _read_number("seed", seed, whole=True)
+        self._prices = {
+            "prompt": None if prompt_price is None else _read_number("prompt_price", prompt_price),
+            "completion": None if completion_price is None else _read_number("completion_price", completion_price),
+        }
+        self._policy = AudioPolicy(
+            rate=read_count("sampling_rate", sampling_rate),
+            channels="mono" if self._joined else "keep",
+            max_seconds=read_seconds("max_audio_seconds", max_audio_seconds),
+            long_audio=read_choice("long_audio", long_audio or "truncate", ("truncate", "chunk", "error")),
+        )
+        self._endpoint = Endpoint(
+            base_url,
+            str(served),
+            key_env=str(key_env),
+            concurrency=read_count("concurrency", concurrency),
+            timeout=read_seconds("timeout", timeout) or 120.0,
+            retries=0 if retries in (0, "0") else read_count("retries", retries),
+            requests_per_minute=None if requests_per_minute is None else read_count("requests_per_minute", requests_per_minute),
+            tokens_per_minute=None if tokens_per_minute is None else read_count("tokens_per_minute", tokens_per_minute),
+        )
+        identity = {"server": self._endpoint.url, "model": str(served), "seed": self._seed}
+        root = Path(responses) if responses is not None else cache_folder() / "responses"
+        super().__init__(
+            identity=identity,
+            preprocessing={
+                **asdict(self._policy),
+                "originals": "+".join(sorted(self._originals)),
+                "joined": self._joined,
+                "audio_position": self._position,
+            },
+            ranks=Ranks(cpu=True),
+            device="cpu",
+            store=ResponseStore(root, identity) if resume else None,
+            max_new_tokens=None if max_new_tokens is None else read_count("max_new_tokens", max_new_tokens),
+            system_instruction=system_instruction,
+        )
+
+    def ask(self, questions: Sequence[Question]) -> Iterator[list[tuple[int, Answer | Failure]]]:
+        """Asks the server; a question is answered when the reply to its last window is there.
+
+        Raises:
+            EndpointError: No request can succeed, or the server is gone.
+            ValueError: A generation setting cannot be sent.
+        """
+        for question in questions:
+            check_request(question.chat, question.generation)
+        opened: dict[int, _Open] = {}
+        sent: list[tuple[int, int]] = []  # of each body: question and window
+        unreadable: list[tuple[int, Answer | Failure]] = []
+
+        def bodies() -> Iterator[dict[str, Any]]:
+            for i, question in enumerate(questions):
+                try:
+                    times, events = make_files(question.audio, self._policy, originals=self._originals, joined=self._joined)
+                except AudioError as error:
+                    unreadable.append((i, Failure("audio_error", error.reason)))
+                    continue
+                opened[i] = _Open(len(times), events)
+                for k, files in enumerate(times):
+                    sent.append((i, k))
+                    yield make_body(
+                        question.chat,
+                        question.generation,
+                        files,
+                        position=self._position,
+                        cap_name=self._cap_name,
+                        seed=self._seed,
+                    )
+
+        with closing(self._endpoint.chat(bodies())) as replies:
+            try:
+                for n, reply in replies:
+                    i, k = sent[n]
+                    opened[i].replies[k] = reply
+                    if len(opened[i].replies) == opened[i].times:
+                        yield [*unreadable, (i, _answer(questions[i], opened.pop(i)))]
+                        unreadable.clear()
+            except EndpointError as error:
+                kept = "" if self._store is None else ". The answers so far are stored and will not be asked for again"
+                raise EndpointError(f"{error}{kept}") from None
+        if unreadable:
+            yield unreadable
+
+    # ------------------------------------------------------------------ for lm-eval
+
+    @property
+    def effort(self) -> dict[str, Any]:
+        """What this run took; not the same for a resumed run."""
+        usage = asdict(self._endpoint.usage)
+        usage["seconds_with_server"] = round(usage.pop("seconds"), 3)
+        paid = [price * usage[f"{kind}_tokens"] / 1e6 for kind, price in self._prices.items() if price is not None]
+        cost = {"cost": round(sum(paid), 6)} if paid else {}
+        return {**super().effort, **usage, **cost}
+
+    @property
+    def tokenizer_name(self) -> str:
+        """Name under which lm-eval keeps requests made with a chat template."""
+        return f"{self.name}__{str(self.identity['model']).replace('/', '__')}"
+
+    def get_model_info(self) -> dict[str, Any]:
+        """What the results file says about the model and about what befell its answers.
+
+        All but the part ``time`` is the same for a run in one go and for one that was killed and resumed.
+        """
+        return {
+            "dsb2_model": {
+                **self.identity,
+                "preprocessing": self._preprocessing,
+                "system_instruction": self._system_instruction,
+                "max_new_tokens": self._max_new_tokens,
+                **self.counts,
+                "time": self.effort,
+            },
+        }
+
+
+def _answer(question: Question, asked: _Open) -> Answer | Failure:
+    texts, capped = [], False
+    for _, reply in sorted(asked.replies.items()):
+        if isinstance(reply, Failed):
+            return Failure("model_error", reply.reason)
+        if reply.finish_reason == "content_filter":
+            return Failure("model_error", "the server's content filter withheld the answer")
+        text = cut(reply.text, question.generation.until)
+        texts.append(text)
+        capped = capped or (reply.finish_reason == "length" and text == reply.text)
+    return Answer("\n".join(texts), asked.events, capped, asked.times)
+
+
+def _refuse_ranks() -> None:
+    ranks = os.environ.get("WORLD_SIZE", "1")
+    if ranks != "1":
+        raise ModelArgError(
+            f"dsb2-api in {ranks} processes (WORLD_SIZE): one process keeps a server busy and keeps to its limits; start it "
+            f"without torchrun or accelerate launch and raise concurrency="
+        )
+
+
+def _read_number(name: str, value: object, *, whole: bool = False) -> Any:
+    try:
+        number = int(str(value)) if whole else float(str(value))
+    except ValueError:
+        number = -1
+    if not 0 <= number < float("inf") or isinstance(value, bool):
+        raise ModelArgError(f"{name}={value!r}: a {'whole ' if whole else ''}number of at least 0 is needed")
+    return number
