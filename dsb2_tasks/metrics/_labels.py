@@ -97,6 +97,8 @@ METRICS = (
     mean_metric("pitch_acc", "correct"),
     mean_metric("chroma_acc", "correct"),
     mean_metric("mmau_string_match", "correct"),
+    mean_metric("judge_accuracy", "accepted"),
+    mean_metric("judge_coverage", "usable"),
     Metric("macro_f1", True, 1.0, _PAIR, "fraction", Macro(_confusions, (2, 0, 0), (0, 1, 1))),
     Metric("balanced_accuracy", True, 1.0, _PAIR, "fraction", Macro(_confusions, (1, 0, 0), (0, 1, 0))),
     Metric("multilabel_exact", True, 1.0, _COUNTS, "fraction", mean_of(_exact, 3)),
