@@ -61,3 +61,10 @@ def task_manager(paths: Iterable[str | Path], metadata: dict[str, Any] | None = 
     from lm_eval.tasks import TaskManager
 
     return TaskManager(include_path=[str(p) for p in paths], include_defaults=False, metadata=metadata)
+
+
+def resolved_config(path: str | Path) -> dict[str, Any]:
+    """A task file as lm-eval reads it, functions imported: runs whatever code the file names."""
+    from lm_eval.tasks._yaml_loader import load_yaml
+
+    return load_yaml(path)
