@@ -19,6 +19,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "score": ("dsb2_tasks.cli._score:score", "Score again what was answered: other rules, another baseline, no model."),
     "compare": ("dsb2_tasks.cli._compare:compare", "Compare two runs: differences with intervals, task by task."),
     "baseline": ("dsb2_tasks.cli._baseline:baseline", "Make, show and check baselines."),
+    "prefetch": (
+        "dsb2_tasks.cli._prefetch:prefetch",
+        "Fetch data sets from the hub, so that a later run needs no connection.",
+    ),
     "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,25 @@ def find_task(name: str, known: Catalog) -> TaskEntry:
     if name not in known.tasks:
         raise unknown("task", name, known.tasks, f"there are {len(known.tasks)} tasks, all listed by 'dsb2 list'")
     return known.tasks[name]
+
+
+def choose(names: Iterable[str], known: Catalog) -> list[TaskEntry]:
+    """Tasks by name, group, tag or wildcard, each once.
+
+    Raises:
+        WrongUse: A name is none of these; the message names the nearest one.
+    """
+    tags: dict[str, list[str]] = {}
+    for task in known.tasks.values():
+        for tag in task.tags:
+            tags.setdefault(tag, []).append(task.name)
+    chosen: dict[str, None] = {}
+    for name in names:
+        found = known.members(name) if name in known.groups else tags.get(name) or fnmatch.filter(known.tasks, name)
+        if not found:
+            raise unknown("task or group", name, [*known.tasks, *known.groups, *tags], "all are listed by 'dsb2 list'")
+        chosen |= dict.fromkeys(found)
+    return [known.tasks[name] for name in chosen]
 
 
 def open_docs(task: TaskEntry, data: str) -> Docs:

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dsb2_tasks.sources._prefetch import fetched_folder
 from dsb2_tasks.sources._rows import DataError, DatasetAudio, FolderAudio, ParquetAudio, Rows
 from dsb2_tasks.spec import DataSource
 
@@ -42,7 +43,7 @@ def open_rows(source: DataSource, data: str, base: Path, owner: str) -> Rows:
         folder = (base / Path(source.path).expanduser()).resolve()
         return _open_folder(source, folder, f"{owner}/{Path(source.path).name}")
     if data == "hub":
-        return _open_hub(source)
+        return _open_hub(source, owner)
     if data == "samples":
         return _open_samples(source)
     root = Path(data).expanduser()
@@ -63,19 +64,21 @@ def _revision(folder: Path) -> str:
     return f"local-{hashlib.sha256(str(folder).encode(errors='surrogatepass')).hexdigest()[:8]}"
 
 
-def _open_hub(source: DataSource) -> Rows:
+def _open_hub(source: DataSource, owner: str) -> Rows:
     import datasets
 
     try:
-        dataset = datasets.load_dataset(source.path, source.config, split=source.split, revision=source.revision)
+        folder = fetched_folder(source)
+        if folder is None:
+            dataset = datasets.load_dataset(source.path, source.config, split=source.split, revision=source.revision)
+        else:
+            dataset = datasets.load_dataset(str(folder), source.config, split=source.split)
     except Exception as error:  # the hub client raises a dozen unrelated types: offline, gated, gone, broken, no such split
         cause = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        pinned = f" --revision {source.revision}" if source.revision else ""
         raise DataError(
             f"data set {source.path!r} (revision {source.revision or 'main'}, split {source.split!r}) cannot be opened: "
             f"{type(error).__name__}: {cause}\n"
-            f"Ways out: with a connection, run again without HF_HUB_OFFLINE or fetch it once by "
-            f"'hf download {source.path} --repo-type dataset{pinned}'; "
+            f"Ways out: with a connection, run again without HF_HUB_OFFLINE or fetch it once by 'dsb2 prefetch {owner}'; "
             f"without one, --metadata data=/folder (holding {source.path}/*.parquet or clips with metadata.jsonl), "
             f"or --metadata data=samples for the embedded samples (not results of the benchmark)"
         ) from None

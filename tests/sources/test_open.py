@@ -70,7 +70,7 @@ def test_hub_out_of_reach_is_one_error_with_the_ways_out(tmp_path: Path, monkeyp
     with pytest.raises(DataError) as caught:
         open_rows(HUB, "hub", tmp_path, "task")
     said = str(caught.value)
-    for part in ("'Org/Name'", "a" * 40, "data=samples", "data=/folder", "hf download Org/Name --repo-type dataset --revision"):
+    for part in ("'Org/Name'", "a" * 40, "data=samples", "data=/folder", "dsb2 prefetch task"):
         assert part in said
     assert caught.value.__suppress_context__
 
