@@ -103,6 +103,7 @@ class APIModel(AudioLM):
         resume: bool = True,
         responses: str | None = None,
         batch_size: int | str = 1,
+        device: str | None = None,
         **unknown: Any,
     ) -> None:
         """Contacts nobody yet.  These are the names for ``--model_args``.
@@ -136,7 +137,8 @@ class APIModel(AudioLM):
             completion_price: Of a million tokens of answers.
             resume: Whether answers are kept in, and taken from, the response store.
             responses: Folder for response stores instead of ``DSB2_CACHE`` or ``~/.cache/dsb2``.
-            batch_size: lm-eval gives it; 1 or ``auto``, as a server makes its own batches.
+            batch_size: lm-eval always gives one; 1 or ``auto``, as a server makes its own batches.
+            device: lm-eval always gives one; the model runs where the server is.
             **unknown: Refused, with the nearest known name.
 
         Raises:
