@@ -1,31 +1,39 @@
-"""Speech recognisers behind one small interface: 16 kHz mono samples in, text out, always the same text for the same clip.
+"""Speech recognisers behind one small interface: 16 kHz mono samples in, text out.
 
-Two engines read Whisper models: faster-whisper (CTranslate2 files) and transformers.  Both decode by beam search at
-temperature 0 and take every 30 s window for itself, so a transcript depends on the clip and on :attr:`Recognizer.identity` alone.
+Whisper models are read by two engines, see :mod:`dsb2_tasks.models._asr_whisper`, and a server is asked by
+:mod:`dsb2_tasks.models._asr_api`.  A transcript depends on the clip, on :attr:`Recognizer.identity` and on the language told.
 Whisper writes words over silence and noise; they are left as they are, for they are what the model answers.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dsb2_tasks.models._args import read_choice
-from dsb2_tasks.models._asr_demo import demo_folder
+from dsb2_tasks.models._args import ModelArgError, read_choice
+from dsb2_tasks.models._cascade_demo import ASR, demo_folder
 from dsb2_tasks.models._fingerprint import fingerprint
+from dsb2_tasks.models._tally import Failure
 
 RATE = 16_000
-BACKENDS = ("auto", "faster-whisper", "transformers")
-_WINDOW_SECONDS = 30
-_CTRANSLATE2_TYPES = ("auto", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32")
-_TORCH_TYPES = ("auto", "float16", "bfloat16", "float32")
+_BEAMS = 5
+_FORMS = "demo, a folder, a hub name such as openai/whisper-large-v3, faster-whisper:SIZE, or api:MODEL@http://host/v1"
+#: What a mistyped name may have meant.
+_KNOWN = {
+    "demo": "demo",
+    **{
+        name: f"openai/whisper-{size}"
+        for size in ("tiny", "base", "small", "medium", "large-v2", "large-v3", "large-v3-turbo")
+        for name in (size, f"whisper-{size}", f"openai/whisper-{size}")
+    },
+}
 
 Samples = NDArray[np.float32]
 
@@ -38,14 +46,25 @@ class Recognizer(Protocol):
     """What the cascade needs of a recogniser.
 
     Attributes:
-        identity: Everything that a transcript hangs on but the clip, versions of the decoding libraries included; JSON-able,
-            free of paths and devices.
+        identity: Everything that a transcript hangs on but the clip and the language, versions of the decoding libraries
+            included; JSON-able, free of paths and devices.
+        name: What a reader of the results sees.
+        languages: ISO 639-1 codes that it can be told; None if that is not known.
+        least_batch: Clips that it is worth giving it at a time, at least.
     """
 
     identity: dict[str, Any]
+    name: str
+    languages: Collection[str] | None
+    least_batch: int
 
-    def transcribe(self, clips: Sequence[Samples]) -> list[str]:
-        """Transcribes clips of shape (n,), float32 at 16 kHz; one text a clip, in order."""
+    def transcribe(self, clips: Sequence[Samples], language: str | None) -> Sequence[str | Failure]:
+        """Transcribes clips of shape (n,), float32 at 16 kHz; one text a clip, in order.
+
+        Args:
+            clips: The clips.
+            language: Of all of them; None lets the recogniser hear for itself.
+        """
         ...
 
 
@@ -72,203 +91,126 @@ def load_recognizer(
     asr: str,
     *,
     cache: Path,
-    backend: str = "auto",
     revision: str | None = None,
-    language: str | None = None,
-    beam_size: int = 5,
-    compute_type: str = "auto",
+    beam_size: int | None = None,
+    compute_type: str | None = None,
+    key_env: str | None = None,
     device: str = "cpu",
 ) -> Recognizer:
     """Loads a recogniser.
 
     Args:
-        asr: ``demo``, a folder, or a name on the hub.
+        asr: ``demo``; a folder; a name on the hub; ``faster-whisper:`` with a size, folder or hub name; or
+            ``api:MODEL@http://host/v1``.
         cache: Folder for files that can be made again.
-        backend: ``faster-whisper``, ``transformers``, or ``auto`` to go by the files.
         revision: Branch, tag or commit of a hub name.
-        language: ISO 639-1 code; None lets the model hear for itself.
-        beam_size: Beams; 1 is greedy.
-        compute_type: Number type of the engine; ``auto`` is int8 (faster-whisper) or float32 (transformers) on a CPU and
-            float16 elsewhere.
+        beam_size: Beams of Whisper, 5 by default; 1 is greedy.
+        compute_type: Number type of Whisper; by default int8 (faster-whisper) or float32 (transformers) on a CPU and float16
+            elsewhere.
+        key_env: Environment variable with the key of an API.
         device: ``cpu``, ``cuda`` or ``cuda:N``.
 
     Raises:
         RecognizerError: The model cannot be found or its files do not fit the engine.
-        ModelArgError: An argument has a value that this model does not know.
+        ModelArgError: An argument has a value that this model does not know, or does not go with this recogniser.
         DemoUnavailable: ``asr=demo`` and the demo packages are absent or not those that were pinned.
     """
-    read_choice("asr_backend", backend, BACKENDS)
-    weights = _find(asr, cache, revision)
-    engine = backend if backend != "auto" else "faster-whisper" if weights.ctranslate2 else "transformers"
-    if weights.ctranslate2 != (engine == "faster-whisper"):
-        form = "CTranslate2 files" if weights.ctranslate2 else "no CTranslate2 files (model.bin beside config.json)"
-        raise RecognizerError(f"asr={asr!r} holds {form}, which asr_backend={backend!r} does not read; leave asr_backend out")
-    kind = FasterWhisper if engine == "faster-whisper" else TransformersWhisper
-    return kind(weights, language=language, beam_size=beam_size, compute_type=compute_type, device=device)
+    kind, colon, rest = asr.partition(":")
+    if colon and kind == "api":
+        _refuse(asr, "a server settles that itself", asr_revision=revision, beam_size=beam_size, compute_type=compute_type)
+        from dsb2_tasks.models._asr_api import ApiRecognizer
+
+        model, _, url = rest.partition("@")
+        if not (model and url):
+            raise ModelArgError(f"asr={asr!r}: a server is named as api:MODEL@http://host/v1")
+        return ApiRecognizer(model, url, key_env=key_env)
+    _refuse(asr, "only asr=api:... asks a server for which a key may be needed", asr_key_env=key_env)
+    prefixed = colon and kind == "faster-whisper"
+    weights = _find_ctranslate2(asr, rest, revision) if prefixed else _find(asr, cache, revision)
+    from dsb2_tasks.models import _asr_whisper
+
+    engine = _asr_whisper.FasterWhisper if weights.ctranslate2 else _asr_whisper.TransformersWhisper
+    return engine(weights, beam_size=beam_size or _BEAMS, compute_type=compute_type or "auto", device=device)
+
+
+def _refuse(asr: str, why: str, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise ModelArgError(f"{name}={value!r} does not go with asr={asr!r}: {why}; leave it out")
 
 
 def _find(asr: str, cache: Path, revision: str | None) -> Weights:
     if asr == "demo":
-        folder = demo_folder(cache)
+        _refuse(asr, "its weights come with a package and are pinned", asr_revision=revision)
+        folder = demo_folder(ASR, cache)
         return Weights("demo", fingerprint(folder), str(folder), None, True)
     folder = Path(asr).expanduser()
     if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            raise RecognizerError(f"asr={asr!r}: the folder holds no config.json, so no Whisper model lies there")
-        return Weights(folder.resolve().name, fingerprint(folder), str(folder), None, _is_ctranslate2(folder))
-    return _find_on_hub(asr, revision)
-
-
-def _find_on_hub(asr: str, revision: str | None) -> Weights:
+        return _find_in_folder(asr, folder, revision)
+    if "/" not in asr or ":" in asr:
+        raise RecognizerError(f"asr={asr!r} is no folder and no hub name{_suggestion(asr)}; it may be {_FORMS}")
     from huggingface_hub import snapshot_download
 
     try:
         # All that either engine reads but weights of transformers, which come in several forms and are left to it.
         folder = Path(snapshot_download(asr, revision=revision, allow_patterns=["*.json", "*.txt", "model.bin"]))
     except Exception as error:  # the hub client raises a dozen unrelated types: offline, gated, gone, no valid name
-        cause = next(iter(str(error).strip().splitlines()), "")
-        raise RecognizerError(
-            f"asr={asr!r} is neither 'demo' nor a folder, and the hub does not give it: {type(error).__name__}: {cause}\n"
-            f"Ways out: a connection, or fetch it once by 'hf download {asr}'; asr=<folder> with a Whisper model; "
-            f'asr=demo after pip install "dsb2-tasks[demo]"'
-        ) from None
+        raise _not_on_hub(asr, asr, error) from None
     commit = folder.name
     if _is_ctranslate2(folder):
         return Weights(asr, commit, str(folder), None, True)
     return Weights(asr, commit, asr, commit, False)
 
 
+def _find_in_folder(asr: str, folder: Path, revision: str | None) -> Weights:
+    _refuse(asr, "a folder has no revisions", asr_revision=revision)
+    if not (folder / "config.json").is_file():
+        raise RecognizerError(f"asr={asr!r}: the folder holds no config.json, so no Whisper model lies there")
+    return Weights(folder.resolve().name, fingerprint(folder), str(folder), None, _is_ctranslate2(folder))
+
+
+def _find_ctranslate2(asr: str, name: str, revision: str | None) -> Weights:
+    """What stands behind ``faster-whisper:``."""
+    folder = Path(name).expanduser()
+    if name and folder.is_dir():
+        weights = _find_in_folder(asr, folder, revision)
+    else:
+        try:
+            from faster_whisper import available_models, download_model
+        except ImportError:
+            raise RecognizerError(f"asr={asr!r} needs package faster-whisper; run: pip install faster-whisper") from None
+        if "/" not in name:
+            read_choice("asr=faster-whisper", name, available_models())
+        try:
+            folder = Path(download_model(name, revision=revision))
+        except Exception as error:  # as above
+            raise _not_on_hub(asr, name if "/" in name else f"Systran/faster-whisper-{name}", error) from None
+        weights = Weights(name, folder.name, str(folder), None, _is_ctranslate2(folder))
+    if not weights.ctranslate2:
+        raise RecognizerError(
+            f"asr={asr!r} holds no CTranslate2 files (model.bin beside config.json), which faster-whisper needs; for files of "
+            f"transformers give asr={name}"
+        )
+    return weights
+
+
+def _not_on_hub(asr: str, name: str, error: Exception) -> RecognizerError:
+    cause = next(iter(str(error).strip().splitlines()), "")
+    return RecognizerError(
+        f"asr={asr!r} is no folder, and the hub does not give it{_suggestion(asr)}: {type(error).__name__}: {cause}\n"
+        f"Ways out: a connection, or fetch it once by 'hf download {name}'; asr=<folder> with a Whisper model; "
+        f'asr=demo after pip install "dsb2-tasks[demo]"'
+    )
+
+
+def _suggestion(asr: str) -> str:
+    prefix, colon, rest = asr.partition(":")
+    near = difflib.get_close_matches(prefix, ("faster-whisper", "api") if colon else _KNOWN, n=1)
+    meant = asr if not near else f"{near[0]}:{rest}" if colon else _KNOWN[near[0]]
+    return f" (did you mean {meant!r}?)" if meant != asr else ""
+
+
 def _is_ctranslate2(folder: Path) -> bool:
     """CTranslate2 keeps all weights in one ``model.bin``; its config.json has no ``model_type``."""
     config = folder / "config.json"
     return (folder / "model.bin").is_file() and config.is_file() and "model_type" not in json.loads(config.read_text("utf-8"))
-
-
-def _versions(*packages: str) -> dict[str, str]:
-    return {package: version(package) for package in packages}
-
-
-class FasterWhisper:
-    """Whisper by CTranslate2.  Takes one clip at a time and walks through long ones window by window."""
-
-    def __init__(self, weights: Weights, *, language: str | None, beam_size: int, compute_type: str, device: str) -> None:
-        """Loads the model; see :func:`load_recognizer`."""
-        try:
-            versions = _versions("faster-whisper", "ctranslate2")
-        except PackageNotFoundError as error:
-            raise RecognizerError(
-                f'asr={weights.name!r} needs package {error.name}; run: pip install faster-whisper  (part of "dsb2-tasks[demo]")'
-            ) from None
-        from faster_whisper import WhisperModel
-
-        read_choice("compute_type", compute_type, _CTRANSLATE2_TYPES)
-        kind, _, index = device.partition(":")
-        if compute_type == "auto":
-            compute_type = "int8" if kind == "cpu" else "float16"
-        try:
-            self._model = WhisperModel(weights.source, device=kind, device_index=int(index or 0), compute_type=compute_type)
-        except (RuntimeError, ValueError) as error:  # no such device, type unknown to it, files of another program
-            raise RecognizerError(
-                f"asr={weights.name!r} on device={device!r} with compute_type={compute_type!r}: {error}"
-            ) from None
-        if language is not None:
-            read_choice("language", language, self._model.supported_languages)
-        self._language, self._beams = language, beam_size
-        self.identity = {
-            "engine": "faster-whisper",
-            "model": weights.fingerprint,
-            "language": language,
-            "beam_size": beam_size,
-            "compute_type": compute_type,
-            **versions,
-        }
-
-    def transcribe(self, clips: Sequence[Samples]) -> list[str]:
-        """Transcribes clips of shape (n,), float32 at 16 kHz; one text a clip, in order."""
-        return [self._one(clip) for clip in clips]
-
-    def _one(self, clip: Samples) -> str:
-        segments, _ = self._model.transcribe(
-            clip,
-            language=self._language,
-            beam_size=self._beams,
-            temperature=0.0,  # a single one: no fallback to sampling
-            condition_on_previous_text=False,
-            vad_filter=False,
-        )
-        return "".join(segment.text for segment in segments).strip()
-
-
-class TransformersWhisper:
-    """Whisper by transformers.  Clips of one window go in batches, longer ones one by one through its long-form decoding."""
-
-    def __init__(self, weights: Weights, *, language: str | None, beam_size: int, compute_type: str, device: str) -> None:
-        """Loads the model; see :func:`load_recognizer`."""
-        try:
-            versions = _versions("transformers")
-        except PackageNotFoundError as error:
-            raise RecognizerError(f'asr={weights.name!r} needs package {error.name}; run: pip install "dsb2-tasks[hf]"') from None
-        from dsb2_tasks.audio import ensure_torchaudio
-
-        ensure_torchaudio()  # transformers' processors import it, and a broken one would end the run
-        import torch
-        from transformers import AutoConfig, AutoModelForSpeechSeq2Seq, WhisperProcessor
-
-        read_choice("compute_type", compute_type, _TORCH_TYPES)
-        if compute_type == "auto":
-            compute_type = "float32" if device == "cpu" else "float16"
-        place: dict[str, Any] = {"revision": weights.revision}
-        try:
-            kind = AutoConfig.from_pretrained(weights.source, **place).model_type
-            if kind != "whisper":
-                raise RecognizerError(f"asr={weights.name!r} is a model of type {kind!r}; this cascade reads Whisper models")
-            self._processor = WhisperProcessor.from_pretrained(weights.source, **place)
-            model = AutoModelForSpeechSeq2Seq.from_pretrained(weights.source, dtype=getattr(torch, compute_type), **place)
-        except (OSError, ValueError) as error:  # what transformers raises for files that are missing or not its own
-            raise RecognizerError(f"asr={weights.name!r} cannot be loaded by transformers: {error}") from None
-        self._model = model.to(device).eval()
-        self._options = self._decoding(language, beam_size)
-        self.identity = {
-            "engine": "transformers",
-            "model": weights.fingerprint,
-            "language": language,
-            "beam_size": beam_size,
-            "compute_type": compute_type,
-            **versions,
-        }
-
-    def _decoding(self, language: str | None, beam_size: int) -> dict[str, Any]:
-        options = {"num_beams": beam_size, "do_sample": False, "temperature": 0.0, "condition_on_prev_tokens": False}
-        if getattr(self._model.generation_config, "is_multilingual", False):
-            if language is not None:
-                known = self._model.generation_config.lang_to_id
-                read_choice("language", language, (token.strip("<|>") for token in known))
-            return {**options, "task": "transcribe", "language": language}
-        if language is not None:
-            read_choice("language", language, ["en"])  # a model of one language takes no language argument
-        return options
-
-    def transcribe(self, clips: Sequence[Samples]) -> list[str]:
-        """Transcribes clips of shape (n,), float32 at 16 kHz; one text a clip, in order."""
-        short = [i for i, clip in enumerate(clips) if len(clip) <= _WINDOW_SECONDS * RATE]
-        texts = [""] * len(clips)
-        if short:
-            for i, text in zip(short, self._generate([clips[i] for i in short], long=False), strict=True):
-                texts[i] = text
-        for i in sorted(set(range(len(clips))) - set(short)):
-            texts[i] = self._generate([clips[i]], long=True)[0]
-        return texts
-
-    def _generate(self, clips: list[Samples], *, long: bool) -> list[str]:
-        import torch
-
-        form = {"truncation": False, "padding": "longest"} if long else {}
-        inputs = self._processor(audio=clips, sampling_rate=RATE, return_tensors="pt", return_attention_mask=True, **form)
-        with torch.inference_mode():
-            tokens = self._model.generate(
-                inputs["input_features"].to(self._model.device, self._model.dtype),
-                attention_mask=inputs["attention_mask"].to(self._model.device),
-                return_timestamps=long,  # long-form decoding moves on by them
-                **self._options,
-            )
-        return [text.strip() for text in self._processor.batch_decode(tokens, skip_special_tokens=True)]

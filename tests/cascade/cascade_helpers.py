@@ -1,9 +1,10 @@
-"""A tiny random Whisper in transformers' form, made from nothing; clips; requests."""
+"""A recogniser that only says what it was given, tiny random models in transformers' form, clips, requests."""
 
 from __future__ import annotations
 
 import io
 import string
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,28 @@ from lm_eval.api.instance import Instance
 from dsb2_tasks.audio import ensure_torchaudio
 
 LANGUAGES = ("en", "fr")
+
+
+class Echo:
+    """Says how long a clip is and which language it was told; may break down after some clips."""
+
+    name = "echo"
+    languages = frozenset({"en", "fr"})
+    least_batch = 1
+
+    def __init__(self, name: str = "echo", patience: int = 1000) -> None:
+        self.identity = {"engine": name}
+        self.heard: list[float] = []
+        self.batches: list[int] = []
+        self._patience = patience
+
+    def transcribe(self, clips: Sequence[np.ndarray], language: str | None) -> list[str]:
+        if len(self.heard) + len(clips) > self._patience:
+            raise RuntimeError("out of patience")
+        self.heard += [len(clip) / 16_000 for clip in clips]
+        self.batches.append(len(clips))
+        told = f" of {language}" if language else ""
+        return [f"{len(clip) / 16_000:.1f} seconds{told}" if clip.any() else "" for clip in clips]
 
 
 def _tokenizer(folder: Path) -> dict[str, int]:
@@ -82,6 +105,37 @@ def make_whisper(folder: Path, *, multilingual: bool = True, seed: int = 0) -> P
     )
     model.save_pretrained(folder)
     WhisperFeatureExtractor(feature_size=80).save_pretrained(folder)
+    return folder
+
+
+def make_llama(folder: Path, *, template: bool = True, context: int = 2048, seed: int = 0) -> Path:
+    """Writes a random Llama of some 100 kB over the 256 bytes."""
+    ensure_torchaudio()
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    raw = Tokenizer(models.BPE(vocab={"<end>": 0, **{byte: i for i, byte in enumerate(alphabet, 1)}}, merges=[]))
+    raw.pre_tokenizer, raw.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, eos_token="<end>", pad_token="<end>")
+    if template:
+        turns = "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}{% endfor %}"
+        tokenizer.chat_template = turns + "{% if add_generation_prompt %}[assistant]{% endif %}"
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(seed)
+    LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=257,
+            hidden_size=16,
+            intermediate_size=32,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            max_position_embeddings=context,
+            eos_token_id=0,
+            pad_token_id=0,
+        )
+    ).save_pretrained(folder)
     return folder
 
 

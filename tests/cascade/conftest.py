@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cascade_helpers import wav
+from cascade_helpers import Echo, wav
 
 from dsb2_tasks.audio import STORE, AudioError, RawAudio, make_handle
+from dsb2_tasks.models import cascade
+from dsb2_tasks.models.cascade import Cascade
 
 
 class Memory:
@@ -39,7 +42,7 @@ def clip(source: Memory) -> Callable[..., dict[str, Any]]:
     repo = f"test/{uuid.uuid4().hex}"
     STORE.register(repo, "local", "test", source)
 
-    def make(content: np.ndarray | bytes, rate: int = 16_000, channels: str = "mono") -> dict[str, Any]:
+    def make(content: np.ndarray | bytes, rate: int = 16_000, **known: str) -> dict[str, Any]:
         data = content if isinstance(content, bytes) else wav(content, rate)
         source.files.append(data)
         return make_handle(
@@ -49,7 +52,20 @@ def clip(source: Memory) -> Callable[..., dict[str, Any]]:
             row=len(source.files) - 1,
             column="audio",
             sha256=hashlib.sha256(data).hexdigest(),
-            channels=channels,
+            **known,
         )
+
+    return make
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cascade]:
+    """Makes a cascade around a given recogniser; all share one store."""
+
+    def make(recognizer: Echo, **arguments: Any) -> Cascade:
+        monkeypatch.setattr(cascade, "load_recognizer", lambda *_, **__: recognizer)
+        if arguments.get("resume", True):
+            arguments.setdefault("responses", str(tmp_path / "store"))
+        return Cascade(device="cpu", **arguments)
 
     return make

@@ -3,48 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from cascade_helpers import noise, request
+from cascade_helpers import Echo, noise, request
 
 from dsb2_tasks.audio import read_failure
-from dsb2_tasks.models import cascade
 from dsb2_tasks.models._args import ModelArgError
 from dsb2_tasks.models.cascade import Cascade
-
-
-class Echo:
-    """Says how long a clip is and how often it was asked; may break down after some clips."""
-
-    def __init__(self, name: str = "echo", patience: int = 1000) -> None:
-        self.identity = {"engine": name}
-        self.heard: list[float] = []
-        self.batches: list[int] = []
-        self._patience = patience
-
-    def transcribe(self, clips: Sequence[np.ndarray]) -> list[str]:
-        if len(self.heard) + len(clips) > self._patience:
-            raise RuntimeError("out of patience")
-        self.heard += [len(clip) / 16_000 for clip in clips]
-        self.batches.append(len(clips))
-        return [f"{len(clip) / 16_000:.1f} seconds" for clip in clips]
-
-
-@pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Cascade]:
-    """Makes a cascade around a given recogniser; all share one store."""
-
-    def make(recognizer: Echo, **arguments: Any) -> Cascade:
-        monkeypatch.setattr(cascade, "load_recognizer", lambda *_, **__: recognizer)
-        if arguments.get("resume", True):
-            arguments.setdefault("responses", str(tmp_path / "store"))
-        return Cascade(device="cpu", **arguments)
-
-    return make
 
 
 def info(lm: Cascade) -> dict[str, Any]:
@@ -127,6 +96,26 @@ def test_two_recognizers_and_two_preparations_share_nothing(model: Callable, cli
     assert model(truncating, max_audio_seconds=2, long_audio="truncate").generate_until(requests) == ["2.0 seconds"]
 
 
+def test_a_clip_is_told_the_language_that_its_task_states(
+    model: Callable, clip: Callable, caplog: pytest.LogCaptureFixture
+) -> None:
+    sound = noise(1)
+    requests = [request(clip(sound, language=code)) for code in ("en", "fr", "xx", "xx")] + [request(clip(sound))]
+    unknown = "1.0 seconds"
+    assert model(Echo()).generate_until(requests) == ["1.0 seconds of en", "1.0 seconds of fr", unknown, unknown, unknown]
+    assert caplog.text.count("does not know the language 'xx'") == 1
+    assert model(Echo(), language="fr").generate_until(requests) == ["1.0 seconds of fr"] * 5
+    assert model(Echo(), language="detect").generate_until(requests) == [unknown] * 5
+
+
+def test_transcripts_of_another_language_are_others_and_those_of_the_same_are_shared(model: Callable, clip: Callable) -> None:
+    hinted = [request(clip(noise(1), language="en"))]
+    model(Echo()).generate_until(hinted)
+    echo = Echo()
+    assert model(echo, language="en").generate_until(hinted) == ["1.0 seconds of en"] and echo.heard == []
+    assert model(echo, language="detect").generate_until(hinted) == ["1.0 seconds"] and echo.heard == [1]
+
+
 def test_long_audio(model: Callable, clip: Callable) -> None:
     requests = [request(clip(noise(5)))]
     (chunked,) = model(Echo(), max_audio_seconds=2, long_audio="chunk").generate_until(requests)
@@ -196,12 +185,14 @@ def test_settings_that_a_transcript_cannot_follow_are_refused(model: Callable, c
     [
         ({"lenguage": "en"}, "unknown 'lenguage': did you mean 'language'?"),
         ({"pretrained": "x"}, "unknown 'pretrained'"),
-        ({"llm": "hf"}, "llm='hf'.*llm=none"),
+        ({"revision": "main"}, "unknown 'revision': did you mean 'asr_revision'?"),
+        ({"llm_args": "pretrained=x"}, "unknown 'llm_args'"),
+        ({"asr_tasks": "lm"}, "did you mean 'llm'"),
         ({"beam_size": 0}, "beam_size=0"),
         ({"batch_size": "many"}, "batch_size='many'"),
         ({"max_audio_seconds": -1}, "max_audio_seconds=-1"),
         ({"long_audio": "trunkate"}, "did you mean 'truncate'"),
-        ({"asr_backend": "faster_whisper"}, "did you mean 'faster-whisper'"),
+        ({"language": "german"}, "language='german': known are"),
         ({"resume": "yes"}, "resume='yes'"),
     ],
 )
@@ -215,7 +206,7 @@ def test_arguments_as_lm_eval_passes_them(model: Callable, clip: Callable, tmp_p
     host = {"batch_size": 1, "max_batch_size": None, "device": "cuda:0"}
     text = f"asr=demo,device=cpu,language=en,beam_size=1,responses={tmp_path / 'other'}"
     lm = Cascade.create_from_arg_string(text, host)
-    assert lm.generate_until([request(clip(noise(1)))]) == ["1.0 seconds"]
+    assert lm.generate_until([request(clip(noise(1)))]) == ["1.0 seconds of en"]
     assert lm.MULTIMODAL and lm.rank == 0 and lm.world_size == 1
 
 

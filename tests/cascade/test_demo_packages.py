@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 
 import pytest
 
-from dsb2_tasks.models import _asr_demo
-from dsb2_tasks.models._asr_demo import DemoUnavailable, demo_folder
+from dsb2_tasks.models import _cascade_demo
+from dsb2_tasks.models._cascade_demo import Bundle, DemoUnavailable
 
+FIRST, SECOND = _cascade_demo.ASR.packages
 PIECES = {
-    _asr_demo.PACKAGES[0]: {"model.bin.part1": b"left ", "config.json": b"{}", "tokenizer.json": b"t", "vocabulary.txt": b"v"},
-    _asr_demo.PACKAGES[1]: {"model.bin.part2": b"right"},
+    FIRST: {"model.bin.part1": b"left ", "config.json": b"{}", "tokenizer.json": b"t", "vocabulary.txt": b"v"},
+    SECOND: {"model.bin.part2": b"right"},
 }
+
+
+def demo_folder(cache: Path) -> Path:
+    """Of packages with small files in place of the weights."""
+    everything = {name: content for files in PIECES.values() for name, content in files.items()}
+    pinned = {
+        name: (hashlib.sha256(b"".join(everything[part] for part in parts)).hexdigest(), parts)
+        for name, (_, parts) in _cascade_demo.ASR.files.items()
+    }
+    return _cascade_demo.demo_folder(replace(_cascade_demo.ASR, files=pinned), cache)
 
 
 class Packages:
@@ -23,7 +35,7 @@ class Packages:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.versions = dict.fromkeys(PIECES, _asr_demo.VERSION)
+        self.versions = dict(_cascade_demo.ASR.packages)
         for package, files in PIECES.items():
             for name, content in files.items():
                 path = self.path(package, name)
@@ -46,12 +58,6 @@ class Packages:
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Packages:
     packages = Packages(tmp_path / "site")
     monkeypatch.setattr(importlib.metadata, "distribution", packages.distribution)
-    everything = {name: content for files in PIECES.values() for name, content in files.items()}
-    pinned = {
-        name: (hashlib.sha256(b"".join(everything[part] for part in parts)).hexdigest(), parts)
-        for name, (_, parts) in _asr_demo.FILES.items()
-    }
-    monkeypatch.setattr(_asr_demo, "FILES", pinned)
     return packages
 
 
@@ -101,6 +107,15 @@ def test_other_content_is_refused_and_not_left_behind(packages: Packages, tmp_pa
 
 
 def test_a_missing_piece_is_named(packages: Packages, tmp_path: Path) -> None:
-    packages.path(_asr_demo.PACKAGES[1], "model.bin.part2").unlink()
+    packages.path(SECOND, "model.bin.part2").unlink()
     with pytest.raises(DemoUnavailable, match=r"model\.bin\.part2 missing"):
         demo_folder(tmp_path / "cache")
+
+
+@pytest.mark.parametrize("bundle", [_cascade_demo.ASR, _cascade_demo.LLM], ids=lambda bundle: bundle.argument)
+def test_what_is_installed_is_what_is_pinned(bundle: Bundle, tmp_path: Path) -> None:
+    try:
+        folder = _cascade_demo.demo_folder(bundle, tmp_path)
+    except DemoUnavailable as error:
+        pytest.skip(str(error))
+    assert {path.name for path in folder.iterdir()} == set(bundle.files)

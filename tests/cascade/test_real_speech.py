@@ -15,7 +15,7 @@ import pytest
 
 from dsb2_tasks import catalog, compat
 from dsb2_tasks.models._asr import RecognizerError
-from dsb2_tasks.models._asr_demo import DemoUnavailable
+from dsb2_tasks.models._cascade_demo import DemoUnavailable
 from dsb2_tasks.models.cascade import Cascade
 from dsb2_tasks.spec import SpecError
 

@@ -17,7 +17,7 @@ from typing import Any, get_args
 import pytest
 
 from dsb2_tasks import catalog, hooks, metrics, plugin, spec
-from dsb2_tasks.models._asr_demo import DemoUnavailable, demo_folder
+from dsb2_tasks.models._cascade_demo import ASR, DemoUnavailable, demo_folder
 
 README = Path(__file__).resolve().parents[2] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
@@ -138,7 +138,7 @@ def test_command_runs(command: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [c for c in RUN if CASCADE in c])
 def test_demo_command_runs(command: str, tmp_path: Path) -> None:
     try:
-        demo_folder(Path(os.environ["DSB2_CACHE"]))
+        demo_folder(ASR, Path(os.environ["DSB2_CACHE"]))
     except DemoUnavailable as reason:
         pytest.skip(str(reason))
     pytest.importorskip("faster_whisper")
