@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from dsb2_tasks.audio import ensure_torchaudio
 from dsb2_tasks.models._cache import cache_folder
 from dsb2_tasks.models._fingerprint import fingerprint
-from dsb2_tasks.models.adapters import Adapter, find_adapter
+from dsb2_tasks.models._peft import find_peft, load_peft
+from dsb2_tasks.models.adapters import ADAPTERS, Adapter, UnknownFamily, find_adapter
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +30,7 @@ AUTO_CLASSES = (
     "AutoModelForCausalLM",
 )
 DTYPES = ("auto", "float32", "float16", "bfloat16")
+QUANTIZATIONS = ("4bit", "8bit")
 TINY = "tiny"
 
 
@@ -58,6 +62,9 @@ def load(
     device_map: str | None = None,
     attn_implementation: str | None = None,
     trust_remote_code: bool = False,
+    quantization: str | None = None,
+    peft: str | None = None,
+    adapter: str | None = None,
 ) -> Loaded:
     """Loads model and processor.
 
@@ -69,10 +76,17 @@ def load(
         device_map: As in transformers; for models larger than a device.
         attn_implementation: As in transformers.
         trust_remote_code: Whether code that comes with the model may run.
+        quantization: ``4bit`` or ``8bit``, by bitsandbytes; None for the weights as they are.
+        peft: Folder or hub name of fine-tuned weights (LoRA and the like) to put into the model.
+        adapter: ``module:Class`` of an adapter of the user's own.
 
     Raises:
         ModelUnavailable: Whatever the reason.
     """
+    if revision is not None and (pretrained == TINY or Path(pretrained).is_dir()):
+        raise ModelUnavailable(
+            f"revision={revision!r}: pretrained={pretrained!r} does not come from the hub and has no versions; leave revision out"
+        )
     ensure_torchaudio()  # transformers' audio parts import it, and a broken one would end the run
     import transformers
 
@@ -83,32 +97,43 @@ def load(
         source = str(cached_tiny_model(cache_folder()))
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": trust_remote_code}
     with _one_error(pretrained):
-        config = transformers.AutoConfig.from_pretrained(source, **common)
-        auto_class = _auto_class(config)
-        processor = transformers.AutoProcessor.from_pretrained(source, **common)
-        adapter = find_adapter(config.model_type, processor)
-        template = adapter.chat_template
-        model = auto_class.from_pretrained(
-            source,
-            dtype="float32" if dtype == "auto" and device.type == "cpu" else dtype,
-            **({"device_map": device_map} if device_map else {}),
-            **({"attn_implementation": attn_implementation} if attn_implementation else {}),
-            **common,
+        with _explained(ValueError):  # of a type that transformers does not know either
+            config = transformers.AutoConfig.from_pretrained(source, **common)
+        family = find_adapter(config.model_type, adapter)
+        with _explained(UnknownFamily):
+            model_class = _model_class(config, family)
+            hearing = family(family.load_processor(source, **common))
+            template = hearing.chat_template
+        options = {
+            "dtype": "float32" if dtype == "auto" and device.type == "cpu" else dtype,
+            "device_map": device_map,
+            "attn_implementation": attn_implementation,
+        }
+        if quantization is not None:
+            options |= {"quantization_config": _quantization(quantization), "device_map": device_map or {"": str(device)}}
+        model = model_class.from_pretrained(
+            source, **{name: value for name, value in options.items() if value is not None}, **common
         )
-        if not device_map:
+        fine_tuned = None if peft is None else _fine_tune(model, peft)
+        hearing.ready(model, source, **common)
+        if options["device_map"] is None:
             model.to(device)
     model.eval()
     identity = {
         **_origin(source, config, revision),
+        **({} if fine_tuned is None else {"peft": fine_tuned}),
+        **({} if quantization is None else {"quantization": quantization}),
         "class": type(model).__name__,
         "dtype": str(model.dtype).removeprefix("torch."),
         "attention": getattr(model.config, "_attn_implementation", None),
-        "adapter": adapter.name,
-        "adapter_version": adapter.version,
+        "adapter": hearing.name,
+        "adapter_version": hearing.version,
+        **({} if adapter is None else {"adapter_code": fingerprint(inspect.getfile(family))}),
+        **hearing.identity,
         "chat_template": template,
         "transformers": version("transformers"),  # a repaired processor must not inherit the answers of the broken one
     }
-    return Loaded(model, adapter, identity)
+    return Loaded(model, hearing, identity)
 
 
 def pick_device(wanted: str | None) -> Any:
@@ -149,16 +174,53 @@ def _one_error(pretrained: str) -> Iterator[None]:
         ) from None
 
 
-def _auto_class(config: Any) -> Any:
-    """The first of :data:`AUTO_CLASSES` that holds this config's model."""
+@contextmanager
+def _explained(kind: type[Exception]) -> Iterator[None]:
+    """A model that fits no class or adapter here: says what was tried, and how to add what is missing."""
+    try:
+        yield
+    except kind as error:
+        reason = next(iter(str(error).splitlines()), "").rstrip(".")
+        raise ValueError(
+            f"{reason}. Tried were the classes {', '.join(AUTO_CLASSES)}, the adapters of {', '.join(sorted(ADAPTERS))}, and for "
+            f"other types of model the generic adapter. An adapter of your own is a class of some thirty lines, named by "
+            f"adapter=<module>:<Class>: see examples/adapter/README.md"
+        ) from error
+
+
+def _model_class(config: Any, family: type[Adapter]) -> Any:
+    """The class that the adapter names, or else the first of :data:`AUTO_CLASSES` that holds this config's model."""
     import transformers
 
+    if family.model_class is not None:
+        return getattr(transformers, family.model_class)
     remote = getattr(config, "auto_map", None) or {}  # classes that come with the model, by the name of their auto class
     for name in AUTO_CLASSES:
         auto_class = getattr(transformers, name)
         if name in remote or type(config) in auto_class._model_mapping:
             return auto_class
-    raise ValueError(f"models of type {config.model_type!r} belong to none of {', '.join(AUTO_CLASSES)}")
+    raise UnknownFamily(f"transformers has no class that makes text from audio for models of type {config.model_type!r}")
+
+
+def _quantization(bits: str) -> Any:
+    """Settings for bitsandbytes: numbers of 4 bits in the form nf4, or of 8 bits."""
+    if find_spec("bitsandbytes") is None:
+        raise ValueError(f"quantization={bits} needs the library bitsandbytes; run: pip install bitsandbytes")
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    if bits == "8bit":
+        return BitsAndBytesConfig(load_in_8bit=True)
+    return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
+
+
+def _fine_tune(model: Any, peft: str) -> str:
+    """Puts fine-tuned weights into a model and returns their fingerprint."""
+    folder = find_peft(peft)
+    if folder is None:
+        raise ValueError(f"peft={peft!r} holds no adapter_config.json, so no fine-tuned weights")
+    load_peft(model, folder)
+    return fingerprint(folder)
 
 
 def _origin(source: str, config: Any, revision: str | None) -> dict[str, Any]:

@@ -1,0 +1,53 @@
+"""Fine-tuned weights beside a model's own (LoRA and the like), by the library peft."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+def find_peft(source: str, prefix: str = "", revision: str | None = None) -> Path | None:
+    """The folder with fine-tuned weights, fetched from the hub if need be.
+
+    Args:
+        source: Folder, or hub name.
+        prefix: Sub-folder that holds the weights, with a slash at its end; empty for the top.
+        revision: Branch, tag or commit of a hub name.
+
+    Returns:
+        None if there are none.
+    """
+    folder = Path(source)
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(source, revision=revision, allow_patterns=[f"{prefix}adapter_*"]))
+    folder = folder / prefix
+    return folder if (folder / "adapter_config.json").is_file() else None
+
+
+def load_peft(model: Any, folder: Path) -> None:
+    """Puts fine-tuned weights into a model and switches them on.
+
+    Args:
+        model: Model of transformers.
+        folder: From :func:`find_peft`.
+
+    Raises:
+        ValueError: peft is not installed, the model has such weights already, or the weights are another model's.
+    """
+    if find_spec("peft") is None:
+        raise ValueError(f"the weights in {folder.name} need the library peft; run: pip install peft")
+    if model._hf_peft_config_loaded:
+        raise ValueError("it comes with fine-tuned weights of its own, and two kinds at once are not supported")
+    report = model.load_adapter(str(folder), adapter_name=_NAME)
+    foreign = sorted(report.unexpected_keys) + sorted(report.missing_keys)
+    if foreign:
+        raise ValueError(
+            f"the weights in {folder.name} are another model's ({len(foreign)} do not fit, first: {foreign[0]})"
+        )
+    model.set_adapter(_NAME)
+
+
+_NAME = "fine_tuned"
