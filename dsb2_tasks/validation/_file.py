@@ -37,7 +37,8 @@ _EXAMPLES = {
 }
 #: Kinds that look at ``options``.
 _WITH_OPTIONS = ("choice", "labels", "slots", "entities", "tags", "events")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+#: What lm-eval's command line takes for one task.
+TASK_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def read_config(source: Source) -> dict[str, Any] | None:
@@ -91,7 +92,7 @@ def check_task(source: Source, config: dict[str, Any]) -> TaskSpec | None:
 
 def _check_name(source: Source, config: dict[str, Any]) -> None:
     name = config["task"]
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not TASK_NAME.fullmatch(name):
         source.add(
             "fault",
             ("task",),
@@ -192,7 +193,7 @@ def _check_metrics(source: Source, config: dict[str, Any], kind: str) -> None:
     rows = hooks.KINDS[kind].rows
     block = {**(config.get("dsb2_template") or {}), **config["dsb2"]}
     secondary = block.get("secondary")
-    named = [(("dsb2", "metric"), block.get("metric"))]
+    named: list[tuple[tuple[str | int, ...], Any]] = [(("dsb2", "metric"), block.get("metric"))]
     named += [(("dsb2", "secondary", i), name) for i, name in enumerate(secondary if isinstance(secondary, list) else ())]
     for key, name in named:
         if isinstance(name, str) and name not in rows:

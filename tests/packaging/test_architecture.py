@@ -16,7 +16,7 @@ from _environments import checked
 FLOORS = [
     {"cli"},
     {"rescore"},
-    {"task", "group", "plugin", "report", "comparison", "validation"},
+    {"task", "group", "plugin", "report", "comparison", "validation", "authoring"},
     {"hooks", "scoring", "judge", "models", "catalog", "sources", "results", "baseline", "scorer", "summary", "endpoint"},
     {"parse", "metrics", "audio", "samples", "spec", "compat"},
 ]

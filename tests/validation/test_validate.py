@@ -437,7 +437,7 @@ def test_command_prints_faults_and_fails(folder: Path, broken: Broken) -> None:
     path = broken(("metric:", "metrc:"))
     done = run(str(folder))
     assert done.exit_code == 1
-    assert done.output.splitlines() == [
+    assert done.stdout.splitlines() == [
         f"{good}: ok: my_other_pets, 4 rows; right answers: accuracy 1",
         f"{path}:6: fault: dsb2.metrc: unknown key; did you mean 'metric'?",
         "2 task files checked, 1 fault",
