@@ -94,7 +94,8 @@ class DSB2Group(Group):
         for task in compared:
             if task.left_out is not None:
                 _tell_once(task.task_name, task.left_out)
-        return group_row(self.name, results, compared=bool(compared), mean=self._mean)
+        modalities = [task.spec.modality for task in tasks if hasattr(task, "spec")]
+        return group_row(self.name, results, compared=bool(compared), modalities=modalities, mean=self._mean)
 
     def to_dict(self) -> dict[str, Any]:
         """What lm-eval stores about the group."""

@@ -7,7 +7,7 @@ What is averaged is what every task defines alike: shares, and the relative impr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from dsb2_tasks.results import as_json, as_number
@@ -22,6 +22,7 @@ def group_row(
     results: Mapping[str, Mapping[str, Any]],
     *,
     compared: bool = False,
+    modalities: Collection[str] = (),
     mean: str | None = None,
 ) -> dict[str, Any]:
     """The row of a group in lm-eval's form.
@@ -30,6 +31,7 @@ def group_row(
         name: Name of the group.
         results: Finished results of its tasks, ``{task: {"metric,none": value, ...}}``.
         compared: Whether there is a baseline.
+        modalities: Modalities of its tasks. Over several of them no mean improvement is given: the paper has no such score.
         mean: A metric that all tasks of the group count alike, whose plain mean over tasks is shown.
 
     Returns:
@@ -55,7 +57,7 @@ def group_row(
     improvements = {task: as_number(r.get("relative_improvement,none")) for task, r in results.items()}
     score = domain_score(improvements)
     row["kept,none"] = len(score.kept)
-    if score.kept:
+    if score.kept and len(set(modalities)) <= 1:
         row["relative_improvement,none"] = as_json(score.mean)
         row["relative_improvement_stderr,none"] = _finite_or_na(_mean_error(results, "relative_improvement", score.kept))
         row["relative_improvement_median,none"] = as_json(score.median)

@@ -14,6 +14,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ _SETTINGS = ("data", "bad_labels", "baseline", "relative_rule", "baseline_force"
 _HOOKS = ("doc_to_text", "doc_to_audio", "doc_to_target", "process_results")
 #: Environment variable that names a baseline, as ``--metadata baseline=...`` does.
 BASELINE = "DSB2_BASELINE"
-_sample_warning_given = False
+_SAMPLE_WARNING = "SAMPLE DATA: a few synthetic clips per task that ship with dsb2-tasks; the numbers are no benchmark results"
 
 
 class _Value:
@@ -120,7 +121,7 @@ class DSB2Task(ConfigurableTask):
         super().__init__(config=own)
         if self.data == "samples" and not all(source.is_local for source in self.spec.data):
             self.VERSION: str = f"{self.config.metadata.get('version', 0)}-samples"
-            _warn_samples()
+            _warn_once(_SAMPLE_WARNING)
         self.scorer = Scorer(
             self.name,
             self.spec,
@@ -275,7 +276,12 @@ def _refuse_near_misses(metadata: dict[str, Any]) -> None:
 def _baseline(metadata: dict[str, Any]) -> Baseline | None:
     """The baseline that ``--metadata baseline=...`` or :data:`BASELINE` names; read once for all tasks."""
     where = metadata.get("baseline") or os.environ.get(BASELINE)
-    return read_baseline(str(where)) if where else None
+    if not where:
+        return None
+    baseline = read_baseline(str(where))
+    for caveat in baseline.caveats:
+        _warn_once(f"baseline {baseline.name}: {caveat}")
+    return baseline
 
 
 def _rule(metadata: dict[str, Any]) -> Rule:
@@ -310,8 +316,7 @@ def _checked_hook(hook: Any, origin: Path) -> Any:
     )
 
 
-def _warn_samples() -> None:
-    global _sample_warning_given
-    if not _sample_warning_given:
-        log.warning("SAMPLE DATA: a few synthetic clips per task that ship with dsb2-tasks; the numbers are no benchmark results")
-        _sample_warning_given = True
+@lru_cache(maxsize=64)
+def _warn_once(message: str) -> None:
+    """What concerns all tasks of a run is said once."""
+    log.warning("%s", message)

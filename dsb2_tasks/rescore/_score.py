@@ -103,10 +103,13 @@ def score(
             scores.told[task.task]["not_answered"] = task.not_answered
         scores.directions[task.task] = scorer.directions
     scores.members = {name: list(members) for name, members in (groups if groups is not None else _groups(known, scores)).items()}
+    modality = {task.task: task.spec.modality for task in answered}
     for name in scores.members:
         inside = {task: scores.results[task] for task in _leaves(name, scores.members) if task in scores.results}
         mean = known.groups[name].spec.mean if name in known.groups else None
-        scores.results[name] = group_row(name, inside, compared=rules.baseline is not None, mean=mean)
+        over = [modality[task] for task in inside if task in modality]
+        compared = rules.baseline is not None
+        scores.results[name] = group_row(name, inside, compared=compared, modalities=over, mean=mean)
     return scores
 
 

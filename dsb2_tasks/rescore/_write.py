@@ -91,8 +91,9 @@ def _results(scores: Scores, run: Run | None, model: Mapping[str, Any]) -> dict[
         content["higher_is_better"][task.task] = scores.directions[task.task]
         content["n-samples"][task.task] = {"original": task.total, "effective": len(task.documents)}
     for name in scores.members:
-        inside = [member for member in scores.directions if member in _below(name, scores.members)]
-        content["higher_is_better"][name] = {k: v for member in inside for k, v in scores.directions[member].items()}
+        if run is None or name in content["higher_is_better"]:  # lm-eval has none for a group of groups of groups
+            inside = [member for member in scores.directions if member in _below(name, scores.members)]
+            content["higher_is_better"][name] = {k: v for member in inside for k, v in scores.directions[member].items()}
         content["versions"].setdefault(name, scores.answered[0].version)
     if not scores.members:
         del content["groups"]

@@ -10,6 +10,7 @@ from typing import Any
 
 from lm_eval.tasks._yaml_loader import load_yaml
 
+from dsb2_tasks.baseline import DIMENSIONS, phase1_dimensions
 from dsb2_tasks.catalog import OTHER_SUITES
 from dsb2_tasks.spec import DOMAINS, EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, TaskSpec, read_spec
 
@@ -228,6 +229,12 @@ def group_faults(root: Path) -> Iterator[str]:
         wanted[f"dsb2_{domain}"] = {"title": title, "suite": OFFICIAL_SUITE, "domain": domain}
     wanted["dsb2_generation"] = {"title": "Audio Generation", "suite": GENERATION_SUITE}
     wanted["dsb2_community"] = {"title": "Community Tasks", "suite": OTHER_SUITES}
+    for dimension in DIMENSIONS:
+        tasks = sorted(task for task, of in phase1_dimensions().items() if of == dimension)
+        title = f"Phase 1, {dimension.capitalize()}"
+        wanted[f"dsb2_phase1_{dimension}"] = {"title": title, "suite": OFFICIAL_SUITE, "mean": "phase1_exact", "tasks": tasks}
+    names = [f"dsb2_phase1_{dimension}" for dimension in DIMENSIONS]
+    wanted["dsb2_phase1_dimensions"] = {"title": "Phase 1", "suite": OFFICIAL_SUITE, "mean": "phase1_exact", "groups": names}
     files = {path.stem: path for path in (root / "groups").glob("*.yaml")}
     for name in sorted(set(wanted) - set(files)):
         yield f"groups/{name}.yaml: is missing"

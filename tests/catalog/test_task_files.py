@@ -66,7 +66,7 @@ def test_lm_eval_indexes_every_file(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         index = _index.TaskIndex.build([ROOT])
     kinds = Counter(entry.kind for entry in index.values())
-    assert kinds[_index.Kind.PY_TASK] == 187 + 5 + 23
+    assert kinds[_index.Kind.PY_TASK] == 187 + 5 + 23 + 7
     assert len(index["dsb2_2025"].tags) == 181
     assert caplog.records == []
 
