@@ -97,7 +97,7 @@ def _wanted_number(form: NumberSpec) -> str:
     else:
         within = f" of {low:g} or more" if low is not None else f" of {high:g} or less" if high is not None else ""
     unit = f", in {_UNITS[form.unit]}" if form.unit else ""
-    return f"one {'whole ' if form.integer else ''}number{within}{unit}."
+    return f"one number{within}{unit}."
 
 
 def read_result(reply: str, cut: bool, item: JudgeItem) -> Verdict:

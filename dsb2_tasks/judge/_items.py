@@ -64,25 +64,28 @@ def judged_rows(spec: TaskSpec, doc: Doc, verdict: Verdict | None) -> Scored:
 
     Returns:
         For kinds that are accepted or rejected, rows of ``judge_accuracy``; for the others the extracted text counted by the
-        task's own kind: rows of its metrics, of ``<primary>_scaled`` and of ``na_rate``.  ``judge_coverage`` in both.  Status:
-        ``ok``, ``na:judge`` or the verdict's.
+        task's own kind: rows of ``judge_<metric>`` for each of its metrics, of ``judge_<primary>_scaled`` and of
+        ``judge_na_rate``.  ``judge_coverage`` in both.  The names are always the same for a task, and
+        :func:`dsb2_tasks.metrics.get` knows them.  Status: ``ok``, ``na:judge`` or the verdict's.
     """
-    judged = (ACCURACY,) if spec.kind in CHOICE_KINDS else (*KINDS[spec.kind].metrics(spec), f"{spec.metric}_scaled", "na_rate")
-    rows: dict[str, Row | None] = dict.fromkeys((*judged, COVERAGE))
+    accepts = spec.kind in CHOICE_KINDS
+    names = () if accepts else tuple(KINDS[spec.kind].metrics(spec))
+    counted = (ACCURACY,) if accepts else tuple(f"judge_{name}" for name in (*names, f"{spec.metric}_scaled", "na_rate"))
+    rows: dict[str, Row | None] = dict.fromkeys((*counted, COVERAGE))
     if verdict is None:
         return Scored(rows, "failed", None)
     rows[COVERAGE] = (float(verdict.usable),)
     if not verdict.usable:
         return Scored(rows, verdict.status, None)
-    if spec.kind in CHOICE_KINDS:
+    if accepts:
         rows[ACCURACY] = (float(verdict.status == "accepted"),)
         return Scored(rows, "ok", verdict.status)
-    if verdict.status == "na" or verdict.value is None:
-        scored = Scored({}, "na:judge", None)
+    if verdict.value is None:
+        scored = Scored(dict.fromkeys(names), "na:judge", None)
     else:
         scored = KINDS[spec.kind].score(verdict.value, doc, spec)
-    rows |= scored.statistics
-    primary = rows[spec.metric]
-    rows[f"{spec.metric}_scaled"] = (float(primary is None), *(primary or ()))
-    rows["na_rate"] = (float(primary is None), scored.status)
+    rows |= {f"judge_{name}": row for name, row in scored.statistics.items()}
+    primary = scored.statistics[spec.metric]
+    rows[f"judge_{spec.metric}_scaled"] = (float(primary is None), *(primary or ()))
+    rows["judge_na_rate"] = (float(primary is None), scored.status)
     return Scored(rows, scored.status, scored.value)

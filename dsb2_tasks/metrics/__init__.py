@@ -15,6 +15,7 @@ lm-eval or audio, and heavy libraries are imported when first needed.
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 
 from dsb2_tasks.metrics import _diarization, _events, _generation, _labels, _music, _regression, _slu, _text
 from dsb2_tasks.metrics._diarization import der_row, jer_row
@@ -156,6 +157,7 @@ __all__ = [
 ]
 
 _FAMILIES = (_text, _labels, _slu, _diarization, _events, _music, _regression, _generation)
+_JUDGED = "judge_"
 _METRICS: dict[str, Metric] = {metric.name: metric for family in _FAMILIES for metric in family.METRICS}
 
 
@@ -167,13 +169,17 @@ class UnknownMetric(KeyError):
 
 
 def get(name: str) -> Metric:
-    """The metric of a name; ``<metric>_scaled`` gives the N/A-scaled form of a metric.
+    """The metric of a name.
+
+    ``<metric>_scaled`` gives the N/A-scaled form of a metric, ``judge_<metric>`` the metric over values that a judge extracted.
 
     Raises:
         UnknownMetric: There is none; the message suggests near names.
     """
     if name in _METRICS:
         return _METRICS[name]
+    if name.startswith(_JUDGED) and name.removeprefix(_JUDGED).removesuffix("_scaled") in _METRICS:
+        return replace(get(name.removeprefix(_JUDGED)), name=name)
     base = name.removesuffix("_scaled")
     if base != name and base in _METRICS:
         return scaled(_METRICS[base])

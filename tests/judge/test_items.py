@@ -69,9 +69,9 @@ def test_choices_give_rows_of_accuracy(verdict: Verdict | None, accuracy: Any, c
 def test_extracted_text_is_counted_by_the_tasks_own_kind() -> None:
     scored = judged_rows(SCALE, doc("7"), Verdict("extracted", "90 %"))
     direct = SCALE, doc("7"), hooks.KINDS["number"].score("9", doc("7"), SCALE)
-    assert scored.statistics["mae"] == direct[2].statistics["mae"]
-    assert scored.statistics["mae_scaled"] == (0.0, *direct[2].statistics["mae"])
-    assert scored.statistics["na_rate"] == (0.0, "ok")
+    assert scored.statistics["judge_mae"] == direct[2].statistics["mae"]
+    assert scored.statistics["judge_mae_scaled"] == (0.0, *direct[2].statistics["mae"])
+    assert scored.statistics["judge_na_rate"] == (0.0, "ok")
     assert (scored.value, scored.status) == (9.0, "ok")
 
 
@@ -79,7 +79,12 @@ def test_extracted_text_is_counted_by_the_tasks_own_kind() -> None:
 def test_what_is_no_verdict_leaves_value_and_na_rate_alone(verdict: Verdict | None) -> None:
     scored = judged_rows(SCALE, doc("7"), verdict)
     covered = None if verdict is None else (0.0,)
-    assert scored.statistics == {"mae": None, "mae_scaled": None, "na_rate": None, "judge_coverage": covered}
+    assert scored.statistics == {
+        "judge_mae": None,
+        "judge_mae_scaled": None,
+        "judge_na_rate": None,
+        "judge_coverage": covered,
+    }
 
 
 def test_totals_over_many_verdicts() -> None:
@@ -89,9 +94,9 @@ def test_totals_over_many_verdicts() -> None:
     def value(name: str) -> float:
         return metrics.get(name).aggregate([row[name] for row in rows])
 
-    assert value("mae") == pytest.approx(1.5)
-    assert value("na_rate") == pytest.approx(1 / 3)
-    assert value("mae_scaled") == pytest.approx(1.5 / (2 / 3))
+    assert value("judge_mae") == pytest.approx(1.5)
+    assert value("judge_na_rate") == pytest.approx(1 / 3)
+    assert value("judge_mae_scaled") == pytest.approx(1.5 / (2 / 3))
     assert value("judge_coverage") == 0.75
     choices = [judged_rows(SOUND, doc("dog"), v).statistics for v in (ACCEPTED, REJECTED, ACCEPTED, UNUSABLE)]
     assert metrics.get("judge_accuracy").aggregate([row["judge_accuracy"] for row in choices]) == pytest.approx(2 / 3)
@@ -117,9 +122,21 @@ def test_items_of_every_task_can_be_made_and_perfect_extractions_score_best() ->
                 assert read.status == "extracted", (entry.name, answer, read)
                 scored = judged_rows(task, document, read)
                 assert (
-                    scored.statistics[task.metric] == hooks.KINDS[task.kind].score(answer, document, task).statistics[task.metric]
+                    scored.statistics[f"judge_{task.metric}"]
+                    == hooks.KINDS[task.kind].score(answer, document, task).statistics[task.metric]
                 )
     assert seen == {*CHOICE_KINDS, *EXTRACT_KINDS}
+
+
+@pytest.mark.parametrize("name", ["judge_accuracy", "judge_coverage", "judge_mae", "judge_pcc_scaled", "judge_na_rate"])
+def test_judged_metrics_have_names_of_their_own(name: str) -> None:
+    found = metrics.get(name)
+    assert found.name == name
+    if name not in metrics.names():
+        plain = metrics.get(name.removeprefix("judge_"))
+        assert (found.estimator, found.fields, found.correlation) == (plain.estimator, plain.fields, plain.correlation)
+    with pytest.raises(metrics.UnknownMetric, match="unknown metric 'judge_no_such'"):
+        metrics.get("judge_no_such")
 
 
 def test_agreement_of_matcher_and_judge() -> None:

@@ -110,6 +110,7 @@ DIRECT: dict[str, st.SearchStrategy[Row | None]] = {
     **dict.fromkeys(
         ("na_rate", "unparsed_rate", "audio_error_rate"), st.sampled_from([(0.0, "ok"), (1.0, "na:empty"), (1.0, "no_option")])
     ),
+    **dict.fromkeys(("judge_accuracy", "judge_coverage"), st.sampled_from([(0.0,), (1.0,), None])),
     "chord_majmin": st.tuples(*[st.sampled_from(["C:maj", "A:min", "C:7", "G:dim", "N", "?"])] * 2).map(
         lambda pair: metrics.chord_row(pair[0].replace("?", "N"), pair[1])
     ),
