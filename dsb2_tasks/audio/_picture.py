@@ -46,7 +46,7 @@ def draw(clips: Sequence[tuple[str, np.ndarray, int]], path: Path) -> None:
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
-        raise AudioSetupError('a picture needs matplotlib; run: pip install "dsb2-tasks[plot]"') from error
+        raise AudioSetupError('a picture needs matplotlib; run: pip install "dsb2-tasks[report]"') from error
     from scipy import signal
 
     figure = Figure(figsize=(10, 3.6 * len(clips)), layout="constrained")

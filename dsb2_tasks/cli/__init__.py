@@ -13,6 +13,7 @@ from dsb2_tasks import __version__
 
 #: Command -> (``module:object``, first line of its help).  Only the command that is named is imported.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("dsb2_tasks.cli._demo:demo", "Evaluate a small model on the embedded samples: no data and no model to fetch."),
     "run": ("dsb2_tasks.cli._run:run", "Evaluate a model: lm_eval's own run, with all of its options, that starts at once."),
     "list": ("dsb2_tasks.cli._list:list_", "List tasks, all or those that fit."),
     "show": ("dsb2_tasks.cli._show:show", "Show what a task asks, of what data, and how answers count; or what a group holds."),
@@ -23,6 +24,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "dsb2_tasks.cli._prefetch:prefetch",
         "Fetch data sets from the hub, so that a later run needs no connection.",
     ),
+    "doctor": ("dsb2_tasks.cli._doctor:doctor", "Check this installation, and say how to mend what is broken."),
+    "validate": (
+        "dsb2_tasks.cli._validate:validate",
+        "Check task files: keys, data, labels, prompts, and what right answers score.",
+    ),
+    "new": ("dsb2_tasks.cli._new:new", "Write a task file from the columns and labels of data, and check it."),
     "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
 }
 
