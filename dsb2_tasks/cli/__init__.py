@@ -14,23 +14,28 @@ from dsb2_tasks import __version__
 #: Command -> (``module:object``, first line of its help).  Only the command that is named is imported.
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("dsb2_tasks.cli._demo:demo", "Evaluate a small model on the embedded samples: no data and no model to fetch."),
-    "run": ("dsb2_tasks.cli._run:run", "Evaluate a model: lm_eval's own run, with all of its options, that starts at once."),
+    "doctor": ("dsb2_tasks.cli._doctor:doctor", "Check this installation, and say how to mend what is broken."),
     "list": ("dsb2_tasks.cli._list:list_", "List tasks, all or those that fit."),
     "show": ("dsb2_tasks.cli._show:show", "Show what a task asks, of what data, and how answers count; or what a group holds."),
-    "score": ("dsb2_tasks.cli._score:score", "Score again what was answered: other rules, another baseline, no model."),
-    "compare": ("dsb2_tasks.cli._compare:compare", "Compare two runs: differences with intervals, task by task."),
-    "baseline": ("dsb2_tasks.cli._baseline:baseline", "Make, show and check baselines."),
     "prefetch": (
         "dsb2_tasks.cli._prefetch:prefetch",
         "Fetch data sets from the hub, so that a later run needs no connection.",
     ),
-    "doctor": ("dsb2_tasks.cli._doctor:doctor", "Check this installation, and say how to mend what is broken."),
+    "run": ("dsb2_tasks.cli._run:run", "Evaluate a model: lm_eval's own run, with all of its options, that starts at once."),
+    "report": (
+        "dsb2_tasks.cli._report:report",
+        "Write down what one or more runs found: as a page, as tables for a paper, as plots, or as a submission.",
+    ),
+    "compare": ("dsb2_tasks.cli._compare:compare", "Compare two runs: differences with intervals, task by task."),
+    "baseline": ("dsb2_tasks.cli._baseline:baseline", "Make, show and check baselines."),
+    "score": ("dsb2_tasks.cli._score:score", "Score again what was answered: other rules, another baseline, no model."),
+    "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
+    "judge": ("dsb2_tasks.cli._judge:judge", "Show what an LLM judge is told, and how its reply is read; asks nobody."),
     "validate": (
         "dsb2_tasks.cli._validate:validate",
-        "Check task files: keys, data, labels, prompts, and what right answers score.",
+        "Check task files: keys, data, labels, prompts, and what the right answers score.",
     ),
     "new": ("dsb2_tasks.cli._new:new", "Write a task file from the columns and labels of data, and check it."),
-    "explain": ("dsb2_tasks.cli._explain:explain", "Show how one answer to TASK is read and counted."),
 }
 
 #: Exit codes beside 0: as documented in the help of ``dsb2``; the third is EX_SOFTWARE of sysexits.h.
@@ -67,9 +72,8 @@ class _Main(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             near = difflib.get_close_matches(name, COMMANDS, n=1)
-            ctx.fail(
-                f"unknown command {name!r}; " + (f"did you mean {near[0]!r}?" if near else "all are listed by 'dsb2 --help'")
-            )
+            hint = f"did you mean {near[0]!r}?" if near else "all are listed by 'dsb2 --help'"
+            raise _Failure(f"unknown command {name!r}; {hint}", WRONG_USE)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
