@@ -13,7 +13,8 @@ from dsb2_tasks.cli._output import add, show, show_json, table
 from dsb2_tasks.cli._tasks import TaskName, find_task, read_catalog
 
 if TYPE_CHECKING:
-    from dsb2_tasks.rescore import Answered, Scores
+    from dsb2_tasks.judge import Confusion, Judge
+    from dsb2_tasks.rescore import Answered, Judged, Scores
     from dsb2_tasks.results import Run
 
 
@@ -43,6 +44,18 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Compare with a baseline of other versions or data too.")
 @click.option("--choose", multiple=True, metavar="NAME=VALUE", help="Setting of the answers that are meant, in a response store.")
 @click.option("--name", default="answers", show_default=True, help="Name of the model that gave answers made elsewhere.")
+@click.option("--judge", metavar="JUDGE", help="Also have an LLM judge: openai:MODEL[@URL], or lm-eval:BACKEND:ARGS.")
+@click.option(
+    "--contract", type=click.Choice(["default", "authors"]), default="default", show_default=True, help="Rules of the judge."
+)
+@click.option("--estimate", is_flag=True, help="Only say what the judge would cost.")
+@click.option("--agreement", is_flag=True, help="Show how often judge and option matcher agree, task by task.")
+@click.option("--judge-price", nargs=2, type=float, metavar="IN OUT", help="Prices of a million tokens of prompt and reply.")
+@click.option("--judge-concurrency", type=click.IntRange(min=1), help="Requests to the judge's server at a time, 8 by default.")
+@click.option("--judge-rpm", type=click.FloatRange(min=0, min_open=True), help="Requests a minute that the server allows.")
+@click.option("--judge-tpm", type=click.FloatRange(min=0, min_open=True), help="Tokens a minute that the server allows.")
+@click.option("--judge-key-env", default="OPENAI_API_KEY", show_default=True, help="Environment variable with the server's key.")
+@click.option("--retry-unusable", is_flag=True, help="Ask again where the stored reply is no verdict.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as one JSON object.")
 def score(
     run: Path | None,
@@ -55,7 +68,12 @@ def score(
     force: bool,
     choose: tuple[str, ...],
     name: str,
+    judge: str | None,
+    contract: str,
+    estimate: bool,
+    agreement: bool,
     as_json: bool,
+    **judging: Any,
 ) -> None:
     """Score again what was answered: other rules, another baseline, no model.
 
@@ -69,9 +87,11 @@ def score(
       dsb2 score ~/.cache/dsb2/responses/1a2b3c4d5e6f7081 --tasks dsb2_speech --data hub
       dsb2 score --answers mine.jsonl --data samples -o scored.json
       dsb2 score --answers Authors_Results/ -o scored.json
+      dsb2 score results/mine --judge openai:gpt-4o --estimate
+      dsb2 score results/mine --judge openai:gpt-4o --agreement
     """  # noqa: D301 (click reads the sign \\b, a backspace)
     from dsb2_tasks.baseline import read_baseline
-    from dsb2_tasks.rescore import Rules, write_results
+    from dsb2_tasks.rescore import Rules, agreement_of, judge_answers, write_results
     from dsb2_tasks.rescore import score as score_answers
 
     if (run is None) == (not answers):
@@ -79,16 +99,35 @@ def score(
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     wanted = _tasks(tasks)
     found, of_run, model = _answered(run, answers, wanted, data, choose, name)
+    opened = None
+    if judge is not None:
+        opened = _open_judge(judge, contract, judging)
+    elif estimate or agreement:
+        raise click.UsageError(f"{'--estimate' if estimate else '--agreement'} needs --judge")
+    if estimate:
+        _print_estimate(opened, found, as_json)
+        return
     rules = Rules(read_baseline(baseline) if baseline else None, rule, force)  # type: ignore[arg-type]  # one of the choices
     groups = None if of_run is None else _kept_groups(of_run, found)
-    scores = score_answers(found, rules, groups)
     where = output or (of_run.path.parent if of_run is not None else None)
     if where is None:
         raise click.UsageError("-o is needed: answers that are no run have no folder of their own")
-    notes = {"rule": rule, "baseline": baseline, "forced": force}
+    judged = None if opened is None else judge_answers(found, opened)
+    scores = score_answers(found, rules, groups, None if judged is None else judged.rows)
+    notes: dict[str, Any] = {"rule": rule, "baseline": baseline, "forced": force}
+    if opened is not None:
+        notes["judge"] = opened.identity
     origin = str(of_run.path) if of_run is not None else ", ".join(map(str, [run] if run else answers))
     file = write_results(scores, where, run=of_run, origin=origin, model=model, notes=notes)
-    _print(scores, rules.baseline is not None, as_json)
+    agreed = {} if judged is None or not agreement else agreement_of(scores, judged)
+    if as_json:
+        confusions = {task: {**vars(c), "kappa": _or_none(c.kappa)} for task, c in agreed.items()}
+        show_json({"file": str(file), "results": scores.results, "agreement": confusions})
+    else:
+        _print(scores, rules.baseline is not None)
+        _print_agreement(agreed)
+    if opened is not None and judged is not None:
+        _tell_judge(opened, judged)
     if rules.baseline is not None:
         for caveat in rules.baseline.caveats:
             click.echo(f"Note: {caveat}", err=True)
@@ -123,6 +162,65 @@ def _answered(
     return from_run(read, tasks), read, {}
 
 
+def _open_judge(name: str, contract: str, judging: dict[str, Any]) -> Judge:
+    from dsb2_tasks.judge import Prices, open_judge
+    from dsb2_tasks.models import cache_folder
+
+    price = judging["judge_price"]
+    return open_judge(
+        name,
+        store=cache_folder() / "verdicts",
+        contract=contract,
+        concurrency=judging["judge_concurrency"],
+        key_env=judging["judge_key_env"],
+        requests_per_minute=judging["judge_rpm"],
+        tokens_per_minute=judging["judge_tpm"],
+        prices=Prices(*price) if price else None,
+        retry_unusable=judging["retry_unusable"],
+    )
+
+
+def _print_estimate(judge: Judge | None, found: list[Answered], as_json: bool) -> None:
+    from dsb2_tasks.rescore import judge_items
+
+    assert judge is not None
+    cost = judge.estimate(judge_items(found))
+    if as_json:
+        show_json(vars(cost))
+        return
+    click.echo(
+        f"{cost.calls} calls ({cost.cached} more are answered already): about {cost.prompt_tokens} tokens of prompts, at most "
+        f"{cost.completion_tokens} of replies" + ("" if cost.cost is None else f", at most {cost.cost:.2f} in all")
+    )
+
+
+def _tell_judge(judge: Judge, judged: Judged) -> None:
+    from dsb2_tasks.judge import coverage
+
+    whole = coverage([verdict for verdicts in judged.verdicts.values() for verdict in verdicts])
+    usage = judge.usage
+    click.echo(
+        f"judge: {whole.usable} of {whole.total} verdicts usable {whole.statuses}; {usage.requests} requests, "
+        f"{usage.prompt_tokens} + {usage.completion_tokens} tokens" + ("" if judge.cost is None else f", cost {judge.cost:.4f}"),
+        err=True,
+    )
+
+
+def _print_agreement(agreed: dict[str, Confusion]) -> None:
+    if not agreed:
+        return
+    click.echo()
+    lines = table("task", ">both right", ">matcher only", ">judge only", ">both wrong", ">left out", ">agree", ">kappa")
+    for task, c in agreed.items():
+        shares = [_number(value) if math.isfinite(value) else "" for value in (c.observed, c.kappa)]
+        add(lines, task, c.both_right, c.matcher_only, c.judge_only, c.both_wrong, c.left_out, *shares)
+    show(lines)
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _setting(text: str) -> tuple[str, Any]:
     import json
 
@@ -145,12 +243,9 @@ def _kept_groups(run: Run, found: list[Answered]) -> dict[str, list[str]]:
     return {group: [m for m in members if holds(m)] for group, members in run.members.items() if holds(group)}
 
 
-def _print(scores: Scores, compared: bool, as_json: bool) -> None:
+def _print(scores: Scores, compared: bool) -> None:
     from dsb2_tasks.results import as_number
 
-    if as_json:
-        show_json(scores.results)
-        return
     lines = table("task", "metric", ">value", ">±", ">N/A", ">answers", *([">improvement", ""] if compared else []))
     for task in scores.answered:
         numbers = scores.results[task.task]

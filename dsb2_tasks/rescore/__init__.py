@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dsb2_tasks.rescore._answered import Answered, AnswersError, Document
 from dsb2_tasks.rescore._files import from_answers
+from dsb2_tasks.rescore._judged import Judged, agreement_of, judge_answers, judge_items
 from dsb2_tasks.rescore._run import from_run
 from dsb2_tasks.rescore._score import Rules, Scores, score
 from dsb2_tasks.rescore._store import from_store
@@ -17,11 +18,15 @@ __all__ = [
     "Answered",
     "AnswersError",
     "Document",
+    "Judged",
     "Rules",
     "Scores",
+    "agreement_of",
     "from_answers",
     "from_run",
     "from_store",
+    "judge_answers",
+    "judge_items",
     "score",
     "write_results",
 ]

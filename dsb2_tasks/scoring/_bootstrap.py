@@ -165,17 +165,17 @@ def mean_interval(values: Mapping[str, float], drawn: Mapping[str, Floats], *, s
 
     Args:
         values: The value of each task.
-        drawn: Its draws, (draws,); a draw in which a task is not defined is a mean over the others.
+        drawn: Its draws, (draws,).  Where a draw leaves a task undefined its value stands in: a mean over fewer tasks would be
+            another quantity.
         seed: The seed that the draws were made with, for the record.
         level: Share of the draws between the limits.
     """
     if not values:
         return _interval(math.nan, np.empty(0), level, 0, seed)
+    own = np.array([[value] for value in values.values()])
     table = np.stack([drawn[name] for name in values])
-    known = np.isfinite(table)
-    count = known.sum(axis=0)
-    means = np.where(count > 0, np.where(known, table, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
-    return _interval(float(np.mean(list(values.values()))), means, level, table.shape[1], seed)
+    means = np.where(np.isfinite(table), table, own).mean(axis=0)
+    return _interval(float(own.mean()), means, level, table.shape[1], seed)
 
 
 def _pairs(
