@@ -120,11 +120,14 @@ def lm_eval(*words: str, folder: Path, **settings: str) -> subprocess.CompletedP
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["my_pets", "dsb2_community"])
-def test_a_good_file_runs_under_bare_lm_eval(task: str, folder: Path) -> None:
+@pytest.mark.parametrize("task", ["my_pets", "my_spoken_sentences", "dsb2_community"])
+def test_a_good_file_runs_under_bare_lm_eval(task: str, folder: Path, repository: Path) -> None:
+    shutil.copy(repository / "examples" / "community_task" / "spoken_sentences.yaml", folder)
     done = lm_eval("--include_path", ".", "--tasks", task, *TINY, folder=folder)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"my_pets *\| +1\|none +\| +0\|accuracy", done.stdout), done.stdout
+    rows = dict(re.findall(r"(my_\w+) *\| +1\|none +\| +0\|(\w+)", done.stdout))
+    expected = {"my_pets": "accuracy", "my_spoken_sentences": "audio_error_rate"}
+    assert rows == (expected if task == "dsb2_community" else {task: expected[task]}), done.stdout
     assert ("dsb2_community" in done.stdout) == (task == "dsb2_community")
 
 
