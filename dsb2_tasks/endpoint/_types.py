@@ -37,6 +37,9 @@ class Usage:
             self.seconds + other.seconds,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(-other.requests, -other.prompt_tokens, -other.completion_tokens, -other.retries, -other.seconds)
+
 
 @dataclass(frozen=True)
 class Reply:

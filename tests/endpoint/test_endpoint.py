@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import signal
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from _server import FakeServer, Request, Response, chat_reply, error
+from _server import FakeServer, Request, Response, chat_reply, error, wait_until
 
 from dsb2_tasks.endpoint import Endpoint, EndpointError, Failed, Reply, Usage
 
@@ -475,4 +478,23 @@ def test_lone_surrogates_travel() -> None:
 
 def test_usage_adds_up() -> None:
     assert Usage(1, 2, 3, 4, 0.5) + Usage(10, 20, 30, 40, 0.25) == Usage(11, 22, 33, 44, 0.75)
+    assert Usage(11, 22, 33, 44, 0.75) - Usage(10, 20, 30, 40, 0.25) == Usage(1, 2, 3, 4, 0.5)
     assert json.dumps(vars(Usage(1))) and Reply("a", None, Usage()).usage == Usage()
+
+
+def test_ctrl_c_ends_a_waiting_program_at_once() -> None:
+    program = """
+import sys
+from dsb2_tasks.endpoint import Endpoint
+for _ in Endpoint(sys.argv[1], concurrency=4).chat([{}] * 99):
+    pass
+"""
+    with FakeServer(lambda _: chat_reply("late", delay=60)) as server:
+        process = subprocess.Popen([sys.executable, "-c", program, server.url], stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: len(server.requests) == 4, 60)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, printed = process.communicate(timeout=30)
+        assert time.monotonic() - began < 5
+    assert printed.rstrip().endswith("KeyboardInterrupt")
+    assert len(server.requests) == 4
