@@ -44,7 +44,7 @@ def draw(clips: Sequence[tuple[str, np.ndarray, int]], path: Path) -> None:
     try:
         from matplotlib.figure import Figure  # not pyplot: no window system, no state
     except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
+        if str(error.name).partition(".")[0] != "matplotlib":
             raise
         raise AudioSetupError('a picture needs matplotlib; run: pip install "dsb2-tasks[report]"') from error
     from scipy import signal
