@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
 from typing import Any
 
 import click
@@ -43,9 +42,13 @@ ERROR, WRONG_USE, INTERNAL, INTERRUPTED = 1, 2, 70, 130
 
 
 class _Failure(click.ClickException):
-    def __init__(self, message: str, exit_code: int) -> None:
+    def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self.code = code
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        return self.code
 
 
 class _Main(click.Group):
@@ -53,11 +56,11 @@ class _Main(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands."""
-        return [name for name, (where, _) in COMMANDS.items() if importlib.util.find_spec(where.partition(":")[0])]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Imports one command."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         return getattr(importlib.import_module(module), name)
@@ -65,7 +68,7 @@ class _Main(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Finds the command that is named."""

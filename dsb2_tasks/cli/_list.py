@@ -129,18 +129,18 @@ def _object(task: TaskEntry) -> dict[str, Any]:
 def _show_groups(known: Catalog, tasks: set[str], word: str | None, as_json: bool) -> None:
     from dsb2_tasks.cli import _output
 
-    found = []
+    found: list[dict[str, Any]] = []
     for name, group in known.groups.items():
         members = [member for member in known.members(name) if member in tasks]
         if members and (word is None or word.casefold() in f"{name} {group.spec.title}".casefold()):
-            found.append({"name": name, "title": group.spec.title, "suite": group.spec.suite, "domain": group.spec.domain})
-            found[-1] |= {"groups": list(group.spec.groups), "tasks": members}
+            spec = {"title": group.spec.title, "suite": group.spec.suite, "domain": group.spec.domain}
+            found.append({"name": name, **spec, "groups": list(group.spec.groups), "tasks": members})
     if as_json:
         _output.show_json(found)
         return
     table = _output.table("group", "title", "suite", ">tasks")
-    for group in found:
-        _output.add(table, group["name"], group["title"], group["suite"], len(group["tasks"]))
+    for row in found:
+        _output.add(table, row["name"], row["title"], row["suite"], len(row["tasks"]))
     if found:
         _output.show(table)
     click.echo(f"{len(found)} group{'' if len(found) == 1 else 's'}", err=True)

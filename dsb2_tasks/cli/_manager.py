@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ class QuickManager(TaskManager):
 
     def __init__(self, include_path: Any = None, metadata: dict[str, Any] | None = None) -> None:
         """As lm-eval's, but that the built-in tasks are not read yet."""
-        self._given = [include_path] if isinstance(include_path, (str, os.PathLike)) else list(include_path or ())
+        self._given: list[str | Path] = [include_path] if isinstance(include_path, (str, Path)) else list(include_path or ())
         for folder in self._given:
             if not Path(folder).is_dir():
                 raise WrongUse(f"--include_path {str(folder)!r}: no such folder")

@@ -115,8 +115,10 @@ def fetch(remote: Remote) -> None:
     folder = _folder(remote.path) / "snapshots" / remote.commit
     try:
         if remote.missing:
-            settings = {"repo_type": "dataset", "revision": remote.commit, "max_workers": _AT_ONCE}
-            _insist(lambda: snapshot_download(remote.path, **settings), _FETCH_WAITS)
+            _insist(
+                lambda: snapshot_download(remote.path, repo_type="dataset", revision=remote.commit, max_workers=_AT_ONCE),
+                _FETCH_WAITS,
+            )
     except Exception as error:  # the hub client raises a dozen unrelated types
         raise DataError(_reason(error)) from error
     short = [name for name, size in remote.files.items() if _length(folder / name) != size]
