@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,7 @@ def _revision(folder: Path) -> str:
 
 def _open_hub(source: DataSource, owner: str) -> Rows:
     import datasets
+    from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
         folder = fetched_folder(source)
@@ -83,10 +85,12 @@ def _open_hub(source: DataSource, owner: str) -> Rows:
             f"or --metadata data=samples for the embedded samples (not results of the benchmark)"
         ) from None
     split = f"{source.config}/{source.split}" if source.config else source.split
-    return _from_dataset(dataset, source.path, source.revision or "main", split)
+    # Where datasets itself puts what it fetches; a path in a cell may lead there, and nowhere else.
+    folders = tuple(map(Path, (HF_HUB_CACHE, datasets.config.HF_DATASETS_CACHE)))
+    return _from_dataset(dataset, source.path, source.revision or "main", split, folders)
 
 
-def _from_dataset(dataset: datasets.Dataset, repo: str, revision: str, split: str) -> Rows:
+def _from_dataset(dataset: datasets.Dataset, repo: str, revision: str, split: str, folders: tuple[Path, ...]) -> Rows:
     import datasets
 
     audio = tuple(name for name, feature in dataset.features.items() if _is_audio(feature))
@@ -98,7 +102,7 @@ def _from_dataset(dataset: datasets.Dataset, repo: str, revision: str, split: st
     for name in text:
         if isinstance(feature := dataset.features[name], datasets.ClassLabel):
             columns[name] = [None if value is None else feature.int2str(value) for value in columns[name]]
-    return Rows(repo, revision, split, columns, audio, DatasetAudio(dataset, repo), len(dataset))
+    return Rows(repo, revision, split, columns, audio, DatasetAudio(dataset, repo, folders), len(dataset))
 
 
 def _is_audio(feature: Any) -> bool:
@@ -146,13 +150,15 @@ def _open_folder(source: DataSource, folder: Path, repo: str) -> Rows:
         )
     import datasets
 
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
     paths = [str(f) for f in files]
     try:
         dataset = datasets.load_dataset("parquet", data_files={source.split: paths}, split=source.split)
     except Exception as error:  # pyarrow, datasets and OS errors alike mean: this file is no readable parquet
         cause = error.__cause__ or error
         raise DataError(f"data set {source.path!r}: {', '.join(paths)} cannot be read: {type(cause).__name__}: {cause}") from None
-    return _from_dataset(dataset, repo, _revision(root), source.split)
+    return _from_dataset(dataset, repo, _revision(root), source.split, (root,))
 
 
 def _parquet_files(root: Path, split: str) -> list[Path]:

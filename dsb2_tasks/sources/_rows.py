@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -44,16 +44,17 @@ class Rows:
         return self.length
 
 
-def raw_audio(value: Any, place: str, folder: Path | None = None) -> RawAudio:
+def raw_audio(value: Any, place: str, folders: Sequence[Path] = ()) -> RawAudio:
     """The bytes behind one cell of an audio column.
 
     Args:
         value: ``{"bytes": ..., "path": ...}`` as datasets stores audio, or a path.
         place: Data set, row and column for messages.
-        folder: Folder that relative paths start from.
+        folders: Folders that a path may lie in; relative ones start from the first.  Data are strangers' work, so a path
+            that leads anywhere else, or to a device, is not opened.
 
     Raises:
-        AudioError: The cell is empty or its file cannot be read.
+        AudioError: The cell is empty, or its file cannot or must not be read.
     """
     if isinstance(value, Mapping):
         data, path = value.get("bytes"), value.get("path")
@@ -63,23 +64,27 @@ def raw_audio(value: Any, place: str, folder: Path | None = None) -> RawAudio:
         return RawAudio(bytes(data), Path(str(path)).name if path else "")
     if not path:
         raise AudioError(f"{place}: the cell holds neither bytes nor a path")
-    file = Path(str(path)) if folder is None else folder / str(path)
     try:
+        file = Path(*folders[:1], str(path))
+        if ".." in file.parts or not any(file.absolute().is_relative_to(folder.absolute()) for folder in folders):
+            raise AudioError(f"{place}: the cell holds no bytes, and its path {str(path)!r} leads out of the data set's folder")
+        if not file.is_file():
+            raise FileNotFoundError(0, "no such file")
         return RawAudio(file.read_bytes(), file.name)
     except (OSError, ValueError) as error:
-        raise AudioError(f"{place}: {str(file)!r} cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        raise AudioError(f"{place}: {str(path)!r} cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
 
 class DatasetAudio:
     """Clips of a ``datasets.Dataset`` whose audio columns are cast to ``decode=False`` (memory-mapped, not in memory)."""
 
-    def __init__(self, dataset: datasets.Dataset, name: str) -> None:
+    def __init__(self, dataset: datasets.Dataset, name: str, folders: Sequence[Path]) -> None:
         self._columns = {column: dataset.select_columns([column]) for column in dataset.column_names}
-        self._name = name
+        self._name, self._folders = name, folders
 
     def read(self, row: int, column: str) -> RawAudio:
         """Reads the file bytes of one clip."""
-        return raw_audio(self._columns[column][row][column], f"{self._name} row {row} column {column!r}")
+        return raw_audio(self._columns[column][row][column], f"{self._name} row {row} column {column!r}", self._folders)
 
 
 class ParquetAudio:
@@ -108,4 +113,4 @@ class FolderAudio:
 
     def read(self, row: int, column: str) -> RawAudio:
         """Reads the file bytes of one clip."""
-        return raw_audio(self._paths[column][row], f"{self._name} row {row} column {column!r}", self._folder)
+        return raw_audio(self._paths[column][row], f"{self._name} row {row} column {column!r}", (self._folder,))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from dsb2_tasks.audio import AudioError
@@ -205,3 +207,22 @@ def test_class_labels_are_read_by_name(tmp_path: Path, monkeypatch: pytest.Monke
     made = datasets.Dataset.from_dict({"label": [1, 0, 1]}, features=features)
     monkeypatch.setattr(datasets, "load_dataset", lambda *args, **kwargs: made)
     assert open_rows(HUB, "hub", tmp_path, "task").columns["label"] == ["dog", "cat", "dog"]
+
+
+@pytest.mark.parametrize("kind", ["absolute", "device", "climbs", "beside"])
+def test_a_cell_of_a_parquet_file_opens_nothing_outside_of_its_folder(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    secret = tmp_path / "secret.wav"
+    secret.write_bytes(b"secret")
+    (folder / "clip.wav").write_bytes(b"clip")
+    paths = {"absolute": str(secret), "device": "/dev/zero", "climbs": "../secret.wav", "beside": str(folder / "clip.wav")}
+    audio = pa.array([{"bytes": None, "path": paths[kind]}], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+    pq.write_table(pa.table({"label": ["a"], "audio": audio}), folder / "test.parquet")
+    rows = open_rows(DataSource(path="./data"), "samples", tmp_path, "t")
+    if kind == "beside":
+        assert rows.audio.read(0, "audio").data == b"clip"
+        return
+    with pytest.raises(AudioError, match="leads out of the data set's folder") as error:
+        rows.audio.read(0, "audio")
+    assert "row 0 column 'audio'" in str(error.value)
