@@ -119,8 +119,8 @@ def _task(name: str, metadata: dict[str, Any], numbers: dict[str, Any], raw: dic
         metric = key.removesuffix(_FILTER)
         if metric == key or metric.endswith("_stderr"):
             continue
-        error = numbers.get(f"{metric}_stderr{_FILTER}")
-        values[metric] = Reading(as_number(value), as_number(error), bool(directions.get(metric, True)))
+        stderr = as_number(numbers.get(f"{metric}_stderr{_FILTER}"))
+        values[metric] = Reading(as_number(value), stderr, bool(directions.get(metric, True)))
     statuses = told.get("statuses")
     date = file.stem.removeprefix("results_")
     return TaskResult(
