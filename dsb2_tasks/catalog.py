@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
-from dsb2_tasks.spec import EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, SpecError, TaskSpec, read_spec
+from dsb2_tasks.spec import EXTRA_SUITE, GENERATION_SUITE, OFFICIAL_SUITE, Kind, SpecError, TaskSpec, read_spec
 
 log = logging.getLogger(__name__)
 
@@ -129,6 +129,7 @@ class Catalog:
         return list(dict.fromkeys(name for child in spec.groups for name in self.members(child)))
 
 
+@lru_cache(maxsize=1)
 def yaml_root() -> Path:
     """The folder of the suite's own YAML files: inside an installed package, beside it in a checkout."""
     package = Path(__file__).resolve().parent
@@ -138,11 +139,11 @@ def yaml_root() -> Path:
 
 def is_own(path: Path) -> bool:
     """Whether a file belongs to the package itself."""
-    return yaml_root().resolve() in path.resolve().parents and not _in_community(path)
+    return path.resolve().is_relative_to(yaml_root().resolve()) and not _in_community(path)
 
 
 def _in_community(path: Path) -> bool:
-    return yaml_root() / COMMUNITY_FOLDER in path.parents
+    return path.is_relative_to(yaml_root() / COMMUNITY_FOLDER)
 
 
 def search_paths() -> list[Path]:
@@ -177,14 +178,23 @@ def load_config(path: Path, _seen: set[Path] | None = None) -> dict[str, Any]:
     seen = {path.resolve()} if _seen is None else _seen
     merged: dict[str, Any] = {}
     for include in includes_of(config):
-        target = (path.parent / include).resolve()
-        if not target.is_file():
-            raise SpecError(f"{path}: include: {include!r} does not exist (looked for {target})")
+        target = find_file(path.parent / include)
+        if target is None:
+            raise SpecError(f"{path}: include: {include!r} does not exist (looked for {path.parent / include})")
         if target in seen:
             raise SpecError(f"{path}: include: {include!r} is included twice, or includes itself: lm-eval reads each file once")
         seen.add(target)
         merged.update(load_config(target, seen))
     return {key: value for key, value in {**merged, **config}.items() if key != "include"}
+
+
+def find_file(path: Path) -> Path | None:
+    """The file that a path names, links followed; None where there is none, and for names that no file can have."""
+    try:
+        target = path.resolve()
+        return target if target.is_file() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def includes_of(config: dict[str, Any]) -> list[str]:
@@ -266,11 +276,9 @@ def template(kind: str) -> dict[str, Any]:
     Raises:
         SpecError: There is no template of that kind.
     """
-    path = yaml_root() / f"_{kind}.yaml"
-    if not path.is_file():
-        known = ", ".join(sorted(p.stem[1:] for p in yaml_root().glob("_*.yaml") if p.stem != "_base"))
-        raise SpecError(f"no template for kind {kind!r}; there are {known}")
-    return load_config(path)
+    if kind not in (known := get_args(Kind)):
+        raise SpecError(f"no template for kind {kind!r}; there are {', '.join(sorted(known))}")
+    return load_config(yaml_root() / f"_{kind}.yaml")
 
 
 def complete(config: dict[str, Any], where: str | Path) -> dict[str, Any]:
@@ -289,10 +297,12 @@ def complete(config: dict[str, Any], where: str | Path) -> dict[str, Any]:
         raise SpecError(f"{where}: dsb2.kind: key is missing (needed where no template is included)")
     try:
         base = template(str(kind))
-        settings = {**base["generation_kwargs"], **(config.get("generation_kwargs") or {})}
-        return {**base, **config, "generation_kwargs": settings}
     except SpecError as error:
         raise SpecError(f"{where}: dsb2.kind: {error}") from None
+    settings = config.get("generation_kwargs") or {}
+    if not isinstance(settings, dict):
+        raise SpecError(f"{where}: generation_kwargs: a mapping is needed, found {settings!r}")
+    return {**base, **config, "generation_kwargs": {**base["generation_kwargs"], **settings}}
 
 
 def _version(config: dict[str, Any]) -> str:
@@ -309,10 +319,13 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     block = config.get("dsb2_group")
     known = GroupSpec.__dataclass_fields__
     if not isinstance(block, dict) or (unknown := set(block) - set(known)):
-        detail = f"unknown keys {sorted(unknown)}" if isinstance(block, dict) else "no mapping"
+        detail = f"unknown keys {sorted(map(str, unknown))}" if isinstance(block, dict) else "no mapping"
         raise SpecError(f"{path}: dsb2_group: {detail}; known keys: {', '.join(known)}")
     if "title" not in block or "suite" not in block or len({"domain", "groups", "tasks"} & set(block)) > 1:
         raise SpecError(f"{path}: dsb2_group: title, suite and at most one of domain, groups and tasks are needed")
+    for key in ("groups", "tasks"):
+        if not isinstance(block.get(key, []), list):
+            raise SpecError(f"{path}: dsb2_group.{key}: a list of names is needed, found {block[key]!r}")
     spec = GroupSpec(
         title=str(block["title"]),
         suite=str(block["suite"]),
@@ -324,6 +337,19 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     return GroupEntry(str(config["task"]), path, _version(config), spec, config)
 
 
+def tags_of(config: dict[str, Any], where: str | Path) -> tuple[str, ...]:
+    """The tags of a task.
+
+    Raises:
+        SpecError: They are neither a text nor a list of texts.
+    """
+    tags = config.get("tag") or []
+    tags = [tags] if isinstance(tags, str) else tags
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise SpecError(f"{where}: tag: a text or a list of texts is needed, found {tags!r}")
+    return tuple(tags)
+
+
 def read_task(path: Path, config: dict[str, Any]) -> TaskEntry:
     """Reads a task file's mapping.
 
@@ -331,11 +357,10 @@ def read_task(path: Path, config: dict[str, Any]) -> TaskEntry:
         SpecError: The ``dsb2:`` block is wrong.
     """
     config = complete(config, path)
-    tags = config.get("tag") or ()
     return TaskEntry(
         name=str(config["task"]),
         path=path,
-        tags=(tags,) if isinstance(tags, str) else tuple(map(str, tags)),
+        tags=tags_of(config, path),
         version=_version(config),
         spec=read_spec(config, path),
     )

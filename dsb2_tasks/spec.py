@@ -288,7 +288,12 @@ def read_spec(config: dict[str, Any], where: str | Path) -> TaskSpec:
     own = config.get("dsb2")
     if not isinstance(own, dict):
         raise SpecError(f"{where}: key 'dsb2' is missing or no mapping; a dsb2 task needs a 'dsb2:' block")
-    merged = {**(config.get("dsb2_base") or {}), **(config.get("dsb2_template") or {}), **own}
+    merged = dict(own)
+    for block in ("dsb2_template", "dsb2_base"):
+        given = config.get(block) or {}
+        if not isinstance(given, dict):
+            raise SpecError(f"{where}: {block}: a mapping is needed, found {type(given).__name__}")
+        merged = {**given, **merged}
     try:
         return TaskSpec.model_validate(merged)
     except ValidationError as error:

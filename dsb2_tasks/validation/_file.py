@@ -75,10 +75,16 @@ def check_task(source: Source, config: dict[str, Any]) -> TaskSpec | None:
     if not isinstance(block, dict):
         source.add("fault", ("dsb2",), "'dsb2' is no block of keys", "write its keys below it, indented by two blanks")
         return None
+    for name in ("dsb2_template", "dsb2_base"):
+        if not isinstance(config.get(name) or {}, dict):
+            source.add("fault", (name,), f"'{name}' is no block of keys", "leave it out")
+            return None
+    _check_generation(source, config)
     kind = str(block.get("kind", (config.get("dsb2_template") or {}).get("kind")))
-    whole = catalog.complete(config, source.path) if kind in hooks.KINDS else config
+    whole = config
+    if kind in hooks.KINDS and isinstance(config.get("generation_kwargs") or {}, dict):
+        whole = catalog.complete(config, source.path)
     check_functions(source, whole, kind)
-    _check_generation(source, whole)
     try:
         spec = read_spec(whole, source.path)
     except SpecError as error:

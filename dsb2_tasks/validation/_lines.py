@@ -129,18 +129,15 @@ def _gather(path: Path, source: Source, seen: set[Path], tell: Callable[[str, st
         def fault(cause: str, fix: str, line: int = line) -> None:
             source.findings.append(Finding(path, line, "fault", cause, fix))
 
-        target = (path.parent / str(include.value)).resolve()
-        if not source.trusted and not _reachable(target, source.path):
+        target = catalog.find_file(path.parent / include.value) if isinstance(include, yaml.ScalarNode) else None
+        if target is not None and not source.trusted and not _reachable(target, source.path):
             fault(
                 f"include: {include.value!r} leads out of the task's folder",
                 "leave it out (the template of dsb2.kind is filled in by itself), put it beside the task, or use --allow-code",
             )
-        elif not target.is_file():
-            known = ", ".join(sorted(p.name for p in target.parent.glob("_*.yaml"))) if target.parent.is_dir() else ""
-            fault(
-                f"include: {include.value!r} does not exist",
-                f"templates there: {known}" if known else "leave it out: the template of dsb2.kind is filled in by itself",
-            )
+        elif target is None:
+            named = repr(include.value)[:200] if isinstance(include, yaml.ScalarNode) else "what is no path"
+            fault(f"include: {named} does not exist", "leave it out: the template of dsb2.kind is filled in by itself")
         elif target in seen:
             fault(f"include: {include.value!r} is met twice", "include each file once: lm-eval takes a second time for a circle")
         else:

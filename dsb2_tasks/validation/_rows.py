@@ -79,10 +79,17 @@ def _is_inside(source: Source, part: DataSource, number: int) -> bool:
             source.add("fault", key, cause, f"write './{part.path}' if it is a folder beside this file")
             return False
         return True
+    home = source.path.parent.resolve()
+    try:
+        folder = (home / Path(part.path).expanduser()).resolve()
+        folder.is_dir()
+    except (OSError, ValueError, RuntimeError) as error:  # a name that no folder can have, links in a circle, nobody's home
+        source.add(
+            "fault", key, f"data set {part.path[:100]!r} is no folder ({error})", "write './' and the folder beside this file"
+        )
+        return False
     if source.trusted:
         return True
-    home = source.path.parent.resolve()
-    folder = (home / Path(part.path).expanduser()).resolve()
     outside = (
         next((p for p in _links(folder) if not p.resolve().is_relative_to(home)), None) if folder.is_relative_to(home) else folder
     )

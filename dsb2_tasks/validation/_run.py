@@ -53,8 +53,12 @@ def validate(
             yield _finished(source, outcome)
             continue
         outcome.task = str(config["task"])
-        tags = config.get("tag") or ()
-        names.check(source, outcome.task, (tags,) if isinstance(tags, str) else tuple(map(str, tags)))
+        try:
+            tags = catalog.tags_of(config, path)
+        except SpecError as error:
+            source.add_error(("tag",), error)
+            tags = ()
+        names.check(source, outcome.task, tags)
         spec = _file.check_task(source, config)
         if spec is not None and open_data:
             remote = any(not part.is_local for part in spec.data)
@@ -116,13 +120,13 @@ class _Names:
         for path in (path for root in catalog.search_paths() for path in catalog.task_files(root)):
             try:
                 config = catalog.load_config(path)
+                tags = catalog.tags_of(config, path)
             except SpecError:
-                continue  # it has no name; whoever reads the catalogue is told
+                continue  # whoever reads the catalogue is told
             if catalog.is_ours(config):
                 self._files[str(config["task"])] = path
-                tags = config.get("tag") or ()
                 if catalog.is_own(path):
-                    self._own_tags.update((tags,) if isinstance(tags, str) else map(str, tags))
+                    self._own_tags.update(tags)
 
     def check(self, source: _lines.Source, name: str, tags: tuple[str, ...]) -> None:
         """Tells where a name is taken, and takes it."""

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from _pets import GOOD, write_clips
 from click.testing import CliRunner, Result
 
 from dsb2_tasks import catalog, validation
 from dsb2_tasks.cli._validate import validate
-from dsb2_tasks.validation import Outcome
+from dsb2_tasks.validation import Outcome, _run
 
 Broken = Callable[..., Path]
 
@@ -359,6 +361,38 @@ def test_bombs_are_bounded(text: str, said: str, tmp_path: Path) -> None:
     assert said in findings[0] and all(len(finding) < 2000 for finding in findings)
     assert time.monotonic() - start < 5
     assert [fault.path.name for fault in catalog.read_catalog([tmp_path]).faults] == ["b.yaml"]
+
+
+STRANGE = [None, 5, float("nan"), "", "a\0b", "./" + "x" * 5000, [], [None], {1: 2}, {"a": [1]}, 10**30, "~nobody/x"]
+
+
+def _keys(node: object, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        yield (*at, key)
+        yield from _keys(value, (*at, key))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", [True, False])
+def test_no_value_of_any_key_is_too_strange(template: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = _run._Names()
+    monkeypatch.setattr(_run, "_Names", lambda: copy.deepcopy(names))
+    whole = yaml.safe_load(GOOD.replace("!function ", ""))
+    whole |= {"tag": ["a"], "generation_kwargs": {"until": []}, "include": [], "process_results": "dsb2_tasks.hooks.choice"}
+    whole |= {"dsb2_template": {"metric": "accuracy"}, "dsb2_base": {"source": "x"}} if template else {}
+    whole["dsb2"] |= {"aliases": {"dog": ["hound"]}, "secondary": ["macro_f1"], "language": "en", "number": {"integer": True}}
+    path = folder / "my_pets.yaml"
+    for key in _keys(whole):
+        for value in STRANGE:
+            changed = copy.deepcopy(whole)
+            node = changed
+            for part in key[:-1]:
+                node = node[part]
+            node[key[-1]] = value
+            path.write_text(yaml.safe_dump(changed))
+            for finding in told(path):
+                assert finding.startswith(f"{path}:") and "\n" not in finding
+            catalog.read_catalog([folder])
 
 
 def test_includes_that_double_are_refused(tmp_path: Path) -> None:
