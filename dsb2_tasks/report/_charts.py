@@ -10,7 +10,7 @@ from dsb2_tasks.report._report import DomainCell, Report
 
 #: Improvements beyond these are drawn at the edge: one unbounded error would flatten all others.
 _FARTHEST = (-1.5, 3.0)
-_RADIUS = 140
+_RADIUS = 165
 
 
 @dataclass(frozen=True)

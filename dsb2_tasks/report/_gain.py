@@ -68,7 +68,7 @@ def gain_over(baseline: Baseline, result: TaskResult, how: Drawing) -> Gain:
     if base_rows:
         pairs = _pairs(_keyed(result, metric.name), dict(zip(numbered(base_keys), base_rows, strict=True)))
         paired = len(pairs) == len(rows) == len(base_rows)
-        compared = ([own for own, _ in pairs], [other for _, other in pairs]) if paired else (rows, base_rows)
+        compared = ([own for own, _ in pairs], [other for _, other in pairs]) if paired else (rows, list(base_rows))
     drawn = improvement_draws(metric, *compared, paired=paired, draws=how.draws, seed=how.seed_of(result.task))
     return _gain(made.value, drawn, how)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 
-from dsb2_tasks import catalog
-from dsb2_tasks.baseline import Baseline
+from dsb2_tasks import catalog, metrics
+from dsb2_tasks.baseline import Baseline, BaselineError
 from dsb2_tasks.comparison import TaskDifference, compare
 from dsb2_tasks.report._gain import Drawing, Gain, gain_in_run, gain_over, mean_gain
 from dsb2_tasks.report._run import RunInfo, describe
-from dsb2_tasks.results import Run, TaskResult
+from dsb2_tasks.results import ResultsError, Run, TaskResult
 from dsb2_tasks.scoring import DomainScore, Interval, domain_score
 from dsb2_tasks.spec import DOMAINS, OFFICIAL_SUITE, TaskSpec
 
@@ -156,7 +157,7 @@ def build(
             next(run.tasks[task].spec for run in runs if task in run.tasks),
             str(known.tasks[task].path.relative_to(catalog.yaml_root())) if task in known.tasks else None,
             tuple(
-                _cell(run.tasks[task], baseline, name is not None, found.get(task), how) if task in run.tasks else None
+                _cell(run, task, baseline, name is not None, found.get(task), how) if task in run.tasks else None
                 for run, found in zip(runs, differences, strict=True)
             ),
         )
@@ -201,13 +202,28 @@ def _counted_over(runs: Sequence[Run]) -> str | None:
 def _differences(run: Run, reference: Run, how: Drawing) -> dict[str, TaskDifference]:
     if not run.tasks.keys() & reference.tasks.keys():
         return {}
-    return {found.task: found for found in compare(run, reference, draws=how.draws, seed=how.seed, level=how.level).tasks}
+    with _naming(f"{run.path} beside {reference.path}"):
+        return {found.task: found for found in compare(run, reference, draws=how.draws, seed=how.seed, level=how.level).tasks}
 
 
-def _cell(result: TaskResult, baseline: Baseline | None, improved: bool, difference: TaskDifference | None, how: Drawing) -> Cell:
-    gain = None
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """Names the place of rows that are none of their metric's; a metric cannot know it."""
+    try:
+        yield
+    except (ResultsError, BaselineError):
+        raise
+    except (ValueError, metrics.UnknownMetric) as error:
+        raise ReportError(f"{place}: {error}") from None
+
+
+def _cell(
+    run: Run, task: str, baseline: Baseline | None, improved: bool, difference: TaskDifference | None, how: Drawing
+) -> Cell:
+    result, gain = run.tasks[task], None
     if improved:
-        gain = gain_over(baseline, result, how) if baseline is not None else gain_in_run(result, how)
+        with _naming(f"{run.path}: {task}"):
+            gain = gain_over(baseline, result, how) if baseline is not None else gain_in_run(result, how)
     statuses = result.statuses or Counter(sample.status for sample in result.samples())
     order = sorted(statuses.items(), key=lambda item: (item[0] != "ok", -item[1], item[0]))
     return Cell(result, dict(order), gain, difference)

@@ -31,13 +31,13 @@ def number(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
-    text = f"{value:.3f}" if size < 10 else f"{value:.1f}" if size < 1e4 else f"{value:.2e}"
-    return text.replace("-", "−")
+    text = f"{size:.3f}" if size < 10 else f"{size:.1f}" if size < 1e4 else f"{size:.2e}"
+    return ("−" if value < 0 and float(text) else "") + text
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A share in percent."""
-    return number(value) if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f} %".replace("-", "−")
+    """A share, 0 or more, in percent."""
+    return number(value) if value is None or not math.isfinite(value) else f"{100 * value:.{digits}f} %"
 
 
 def signed(value: float | None, *, share: bool = True) -> str:
@@ -45,7 +45,9 @@ def signed(value: float | None, *, share: bool = True) -> str:
     if value is None or not math.isfinite(value):
         return number(value)
     size = percent(abs(value), 0 if abs(value) >= 10 else 1) if share else number(abs(value))
-    return ("+" if value > 0 else "−" if value < 0 else "") + size
+    if not any(digit in size for digit in "123456789"):  # rounded to nothing, which has no sign
+        return size
+    return ("+" if value > 0 else "−") + size
 
 
 def tick(value: float) -> str:

@@ -1,0 +1,80 @@
+"""``dsb2 report`` as a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dsb2_tasks.cli._report import report
+
+
+def _run(*arguments: object):
+    return CliRunner().invoke(report, [str(a) for a in arguments])
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("a.html", b"<!doctype html>"),
+        ("a.HTM", b"<!doctype html>"),
+        ("a.md", b"# Dynamic-SUPERB"),
+        ("a.csv", b"run,model,task"),
+        ("a.tex", b"% Made by dsb2-tasks"),
+        ("a.json", b"{"),
+        ("a.report", b"<!doctype html>"),
+    ],
+)
+def test_the_ending_of_the_file_says_the_format(name: str, begins: bytes, folder: Path, tmp_path: Path) -> None:
+    done = _run(folder / "mira", "-o", tmp_path / name, "--draws", 100)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / name).read_bytes().startswith(begins)
+    assert name in done.stderr
+
+
+def test_tables_go_to_stdout_by_default(folder: Path) -> None:
+    done = _run(folder / "mira", folder / "sonata", "--format", "json", "--draws", 100, "--baseline", folder / "cascade")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["intervals"] == {"draws": 100, "seed": 0, "level": 0.95}
+
+
+def test_a_page_with_samples(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = _run(folder / "mira", "-o", page, "--samples", 1, "--audio-mb", 0.05, "--title", "A <title>", "--draws", 100)
+    assert done.exit_code == 0, done.output
+    text = page.read_text(encoding="utf-8")
+    assert '<h1 id="overview">A &lt;title&gt;</h1>' in text
+    assert text.count("<article") == 11
+    assert 0 < text.count("<audio") < 11
+
+
+def test_a_submission_can_be_reported_again(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mira.json"
+    assert _run(folder / "mira", "--format", "submission", "-o", file).exit_code == 0
+    done = _run(file, "--format", "md", "--draws", 100)
+    assert done.exit_code == 0, done.output
+    assert "superb\\_asr\\_librispeech" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--format", "html"], "--format html is written to a file; name it with -o"),
+        (["--format", "png"], "--format png is written to a file"),
+        (["--format", "md", "--samples", "2"], "--samples and --data are for pages, not for --format md"),
+        (["-o", "x.html", "--data", "hub"], "name --samples too"),
+        (["-o", "x.html", "--plot", "bars"], "--plot draws to png, svg or pdf, not to html"),
+        (["--format", "submission", "--baseline", "x"], "a submission is of one run and without a baseline"),
+        (["-o", "x.html", "--draws", "5"], "--draws"),
+    ],
+)
+def test_what_makes_no_sense_together_is_refused(arguments: list[str], message: str, folder: Path) -> None:
+    done = _run(folder / "mira", *arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_no_run_is_wrong_use() -> None:
+    assert _run("-o", "x.html").exit_code == 2
