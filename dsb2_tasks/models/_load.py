@@ -100,7 +100,7 @@ def load(
         with _explained(ValueError):  # of a type that transformers does not know either
             config = transformers.AutoConfig.from_pretrained(source, **common)
         family = find_adapter(config.model_type, adapter)
-        with _explained(UnknownFamily):
+        with _explained(UnknownFamily, OSError):  # a processor that is not there
             model_class = _model_class(config, family)
             hearing = family(family.load_processor(source, **common))
             template = hearing.chat_template
@@ -164,26 +164,33 @@ def _one_error(pretrained: str) -> Iterator[None]:
         yield
     except Exception as error:  # hub client and transformers raise a dozen unrelated types: offline, gated, gone, other format
         log.debug("pretrained=%r", pretrained, exc_info=True)
-        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        reason = _reason(error)
         if os.environ.get("HF_HUB_OFFLINE"):
-            reason = f"{reason.rstrip('.')}. HF_HUB_OFFLINE is set, so only models fetched before can be found"
+            reason = f"{reason}. HF_HUB_OFFLINE is set, so only models fetched before can be found"
         raise ModelUnavailable(
-            f"pretrained={pretrained!r} cannot be loaded: {reason.rstrip('.')}. Ways out: pretrained=<folder with a model>; "
+            f"pretrained={pretrained!r} cannot be loaded: {reason}. Ways out: pretrained=<folder with a model>; "
             f"pretrained=<hub name>, with a connection or fetched once by 'hf download <hub name>'; pretrained={TINY}, a random "
             f"1 MB model made on the spot, to try things out."
         ) from None
 
 
+def _reason(error: Exception) -> str:
+    """The first line of an error, in which libraries say the most, without its full stop."""
+    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__).rstrip(".")
+    if "trust_remote_code" in str(error) and "trust_remote_code" not in reason:
+        reason += "; trust_remote_code=true lets it run"
+    return reason
+
+
 @contextmanager
-def _explained(kind: type[Exception]) -> Iterator[None]:
+def _explained(*kinds: type[Exception]) -> Iterator[None]:
     """A model that fits no class or adapter here: says what was tried, and how to add what is missing."""
     try:
         yield
-    except kind as error:
-        reason = next(iter(str(error).splitlines()), "").rstrip(".")
+    except kinds as error:
         raise ValueError(
-            f"{reason}. Tried were the classes {', '.join(AUTO_CLASSES)}, the adapters of {', '.join(sorted(ADAPTERS))}, and for "
-            f"other types of model the generic adapter. An adapter of your own is a class of some thirty lines, named by "
+            f"{_reason(error)}. Tried were the classes {', '.join(AUTO_CLASSES)}, the adapters of {', '.join(sorted(ADAPTERS))}, "
+            f"and for other types of model the generic adapter. An adapter of your own is a class of some thirty lines, named by "
             f"adapter=<module>:<Class>: see examples/adapter/README.md"
         ) from error
 

@@ -28,10 +28,10 @@ def find_peft(source: str, prefix: str = "", revision: str | None = None) -> Pat
 
 
 def load_peft(model: Any, folder: Path) -> None:
-    """Puts fine-tuned weights into a model and switches them on.
+    """Puts fine-tuned weights into a model, where they work from then on.
 
     Args:
-        model: Model of transformers.
+        model: Model of transformers; its class stays as it is.
         folder: From :func:`find_peft`.
 
     Raises:
@@ -39,15 +39,27 @@ def load_peft(model: Any, folder: Path) -> None:
     """
     if find_spec("peft") is None:
         raise ValueError(f"the weights in {folder.name} need the library peft; run: pip install peft")
-    if model._hf_peft_config_loaded:
+    if has_peft(model):
         raise ValueError("it comes with fine-tuned weights of its own, and two kinds at once are not supported")
-    report = model.load_adapter(str(folder), adapter_name=_NAME)
-    foreign = sorted(report.unexpected_keys) + sorted(report.missing_keys)
+    from peft import PeftConfig, PeftModel, load_peft_weights, set_peft_model_state_dict
+
+    config = PeftConfig.from_pretrained(str(folder))
+    if config.is_prompt_learning:
+        raise ValueError(f"the weights in {folder.name} are a learned prompt ({config.peft_type.value}), not layers of a model")
+    config.inference_mode = True
+    tuned = PeftModel(model, config, adapter_name=_NAME)  # changes the layers of the model itself
+    report = set_peft_model_state_dict(tuned, load_peft_weights(str(folder)), adapter_name=_NAME)
+    foreign = sorted(report.unexpected_keys) + sorted(key for key in report.missing_keys if f".{_NAME}." in key)
     if foreign:
         raise ValueError(
-            f"the weights in {folder.name} are another model's ({len(foreign)} do not fit, first: {foreign[0]})"
+            f"the weights in {folder.name} are another model's, or of another version of transformers: "
+            f"{len(foreign)} do not fit, the first is {foreign[0]}"
         )
-    model.set_adapter(_NAME)
+
+
+def has_peft(model: Any) -> bool:
+    """Whether a model has fine-tuned weights beside its own."""
+    return bool(getattr(model, "peft_config", None))
 
 
 _NAME = "fine_tuned"

@@ -247,17 +247,31 @@ def phi4_multimodal(folder: Path) -> None:
     _add(folder / "tokenizer_config.json", processor_class=kind)
 
 
+_GEMMA_TOKENS = {
+    "image_token": "<image_soft_token>",
+    "boi_token": "<start_of_image>",
+    "eoi_token": "<end_of_image>",
+    "audio_token": "<audio_soft_token>",
+    "boa_token": "<start_of_audio>",
+    "eoa_token": "<end_of_audio>",
+}
+
+
+def _gemma_processor(folder: Path, name: str, tokenizer: Any, extractor: Any) -> None:
+    tokenizer.save_pretrained(folder)
+    extractor.save_pretrained(folder)
+    (folder / "chat_template.jinja").write_text(_GEMMA, encoding="utf-8")
+    _add(folder / "preprocessor_config.json", processor_class=f"{name}Processor", image_processor_type=f"{name}ImageProcessor")
+    _add(folder / "tokenizer_config.json", processor_class=f"{name}Processor")
+
+
+def gemma3n_processor(folder: Path) -> None:
+    """No model: its image tower alone is larger than 1 GB whatever its config says."""
+    _gemma_processor(folder, "Gemma3n", _tokenizer(bos="<bos>", **_GEMMA_TOKENS), hf.Gemma3nAudioFeatureExtractor())
+
+
 def gemma4(folder: Path) -> None:
-    tokenizer = _tokenizer(
-        bos="<bos>",
-        image_token="<image_soft_token>",
-        boi_token="<start_of_image>",
-        eoi_token="<end_of_image>",
-        audio_token="<audio_soft_token>",
-        boa_token="<start_of_audio>",
-        eoa_token="<end_of_audio>",
-        video_token="<|video|>",
-    )
+    tokenizer = _tokenizer(bos="<bos>", **_GEMMA_TOKENS, video_token="<|video|>")
     config = hf.Gemma4Config(
         text_config=_text(
             tokenizer,
@@ -286,11 +300,7 @@ def gemma4(folder: Path) -> None:
         tie_word_embeddings=False,
     )
     _save(folder, hf.Gemma4ForConditionalGeneration(config), tokenizer)
-    tokenizer.save_pretrained(folder)
-    hf.Gemma4AudioFeatureExtractor(feature_size=MELS).save_pretrained(folder)
-    (folder / "chat_template.jinja").write_text(_GEMMA, encoding="utf-8")
-    _add(folder / "preprocessor_config.json", processor_class="Gemma4Processor", image_processor_type="Gemma4ImageProcessor")
-    _add(folder / "tokenizer_config.json", processor_class="Gemma4Processor")
+    _gemma_processor(folder, "Gemma4", tokenizer, hf.Gemma4AudioFeatureExtractor(feature_size=MELS))
 
 
 def voxtral(folder: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dsb2_tasks.models._chat import Chat
+from dsb2_tasks.models._peft import has_peft
 from dsb2_tasks.models.adapters.generic import Adapter, Position, Samples, UnknownFamily, last_user
 
 
@@ -49,5 +50,5 @@ class GraniteSpeech(Adapter):
         Raises:
             UnknownFamily: peft is not installed.
         """
-        if getattr(model.config, "has_lora_adapter", False) and not getattr(model, "_hf_peft_config_loaded", False):
+        if getattr(model.config, "has_lora_adapter", False) and not has_peft(model):
             raise UnknownFamily("its LoRA weights for speech were not loaded; run: pip install peft")

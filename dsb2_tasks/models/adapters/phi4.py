@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from dsb2_tasks.models._peft import find_peft, load_peft
+from dsb2_tasks.models._peft import find_peft, has_peft, load_peft
 from dsb2_tasks.models.adapters._audio_only import AudioOnly
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class Phi4Multimodal(AudioOnly):
 
         Without either the base model answers, which hardly follows the audio: that is said in the log.
         """
-        if model._hf_peft_config_loaded:
+        if has_peft(model):
             return
         folder = find_peft(source, f"{_LORA}/", common.get("revision"))
         if folder is None:
