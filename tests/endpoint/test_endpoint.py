@@ -498,3 +498,15 @@ for _ in Endpoint(sys.argv[1], concurrency=4).chat([{}] * 99):
         assert time.monotonic() - began < 5
     assert printed.rstrip().endswith("KeyboardInterrupt")
     assert len(server.requests) == 4
+
+
+def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with FakeServer([OK]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        assert [reply.text for _, reply in make("http://far.invalid/v1")[0].chat(bodies(1))] == ["fine"]
+        assert proxy.requests[0].path == "http://far.invalid/v1/chat/completions"
+        monkeypatch.setenv("no_proxy", "far.invalid")
+        with pytest.raises(EndpointError, match="cannot connect"):
+            list(make("http://far.invalid/v1")[0].chat(bodies(1)))
