@@ -27,12 +27,14 @@ class Request:
         audio: Handles of the clips in order; empty for a text-only task.
         arguments: The full argument tuple, to be given to ``cache_hook.add_partial`` unchanged (a shorter tuple would
             make cache entries that never match, or that answer other clips).
+        task: Name of the task that asks, for counts alone; "" if it is not known.
     """
 
     prompt: str
     generation: dict[str, Any]
     audio: tuple[dict[str, Any], ...]
     arguments: tuple[Any, ...]
+    task: str = ""
 
 
 def read_request(instance: Any) -> Request:
@@ -53,7 +55,8 @@ def read_request(instance: Any) -> Request:
                 f"a request of {getattr(instance, 'task_name', None)!r} (document {getattr(instance, 'doc_id', None)!r}) carries "
                 f"audio of type {type(handle).__name__}, not a dsb2 handle: this backend runs tasks of class DSB2Task"
             )
-    return Request(str(context), copy.deepcopy(dict(generation)), tuple(dict(h) for h in audio), arguments)
+    task = str(getattr(instance, "task_name", None) or "")
+    return Request(str(context), copy.deepcopy(dict(generation)), tuple(dict(h) for h in audio), arguments, task)
 
 
 def task_manager(paths: Iterable[str | Path], metadata: dict[str, Any] | None = None) -> TaskManager:

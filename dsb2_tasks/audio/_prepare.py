@@ -72,6 +72,7 @@ class Clip:
         samples: float32, (n,) for mono, (channels, n) where channels are kept.
         rate: Hz.
         seconds: Length of the whole clip before the policy.
+        start: Where this piece begins, in seconds of the whole clip; above 0 only for windows of a long one.
         events: What was changed: ``nonfinite`` (NaN or infinite samples set to 0), ``mixed_down`` (channels averaged),
             ``spatial_mixdown`` (the same, in a task that asks about space), ``cancelling`` (the mix has lost most of
             its energy), ``resampled``, ``rate_rounded`` (an odd rate was rounded, timing is off by more than 1 ms),
@@ -82,6 +83,7 @@ class Clip:
     rate: int
     seconds: float
     events: tuple[str, ...] = ()
+    start: float = 0.0
 
 
 def prepare(handle: Mapping[str, Any], policy: AudioPolicy, store: AudioStore = STORE) -> list[Clip]:
@@ -121,7 +123,9 @@ def prepare(handle: Mapping[str, Any], policy: AudioPolicy, store: AudioStore = 
         else:
             events.append("chunked")
             windows = _windows(samples, limit, policy.rate)
-    return [_padded(window, policy, piece.seconds, events) for window in windows]
+    lengths = [window.shape[-1] for window in windows]
+    starts = [sum(lengths[:k]) / policy.rate for k in range(len(windows))]
+    return [_padded(window, policy, piece.seconds, events, start) for window, start in zip(windows, starts, strict=True)]
 
 
 def _mix(samples: np.ndarray, handle: Mapping[str, Any], events: list[str]) -> np.ndarray:
@@ -167,9 +171,9 @@ def _windows(samples: np.ndarray, limit: int, rate: int) -> list[np.ndarray]:
     return [*windows, samples[..., start:]]
 
 
-def _padded(samples: np.ndarray, policy: AudioPolicy, seconds: float, events: list[str]) -> Clip:
+def _padded(samples: np.ndarray, policy: AudioPolicy, seconds: float, events: list[str], start: float) -> Clip:
     missing = math.ceil(policy.min_seconds * policy.rate) - samples.shape[-1]
     if missing > 0:
         samples = np.pad(samples, [(0, 0)] * (samples.ndim - 1) + [(0, missing)])
         events = [*events, "padded"]
-    return Clip(np.ascontiguousarray(samples, dtype=np.float32), policy.rate, seconds, tuple(events))
+    return Clip(np.ascontiguousarray(samples, dtype=np.float32), policy.rate, seconds, tuple(events), start)

@@ -3,7 +3,17 @@
 The classes behind ``--model`` are named in :data:`dsb2_tasks.plugin.MODELS` and imported when asked for.
 """
 
-from dsb2_tasks.models._responses import Answer, ResponseStore, question_key, response_key
-from dsb2_tasks.models._stored import StoredAnswers, StoreError, stored_answers
+from dsb2_tasks.models._cache import cache_folder
+from dsb2_tasks.models._responses import Answer, ResponseStore, StoreError, question_key, response_key
+from dsb2_tasks.models._stored import StoredAnswers, stored_answers
 
-__all__ = ["Answer", "ResponseStore", "StoreError", "StoredAnswers", "question_key", "response_key", "stored_answers"]
+__all__ = [
+    "Answer",
+    "ResponseStore",
+    "StoreError",
+    "StoredAnswers",
+    "cache_folder",
+    "question_key",
+    "response_key",
+    "stored_answers",
+]

@@ -1,14 +1,16 @@
-"""Work done ahead in threads: clips of the next batches are decoded while the model is busy with this one."""
+"""Work done ahead in threads: the next batches are made ready while the model is busy with this one."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+_END: Any = object()
 
 
 def ahead(pool: Executor, make: Callable[[T], R], batches: Iterable[Iterable[T]], depth: int) -> Iterator[list[tuple[T, R]]]:
@@ -31,3 +33,17 @@ def ahead(pool: Executor, make: Callable[[T], R], batches: Iterable[Iterable[T]]
         if not waiting:
             return
         yield [(item, future.result()) for item, future in waiting.popleft()]
+
+
+def one_ahead(thread: Executor, items: Iterable[T]) -> Iterator[T]:
+    """Runs an iterator in a thread: while an item is used, the next one is made.
+
+    Args:
+        thread: An executor of one thread, so that the iterator is in one place at a time.
+        items: What is to be made; an exception of it is raised when its item is due.
+    """
+    coming = iter(items)
+    making = thread.submit(next, coming, _END)
+    while (item := making.result()) is not _END:
+        making = thread.submit(next, coming, _END)
+        yield item

@@ -80,11 +80,11 @@ def read_batch_size(value: object, default: int) -> int:
     return read_count("batch_size", value)
 
 
-def read_seconds(name: str, value: object) -> float | None:
+def read_seconds(name: str, value: object, least: float = 0.0) -> float | None:
     """A length of time above 0, or None where none is set.
 
     Raises:
-        ModelArgError: It is no number, or not above 0.
+        ModelArgError: It is no number, not above 0, or below ``least``.
     """
     if value is None:
         return None
@@ -94,4 +94,6 @@ def read_seconds(name: str, value: object) -> float | None:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
         raise ModelArgError(f"{name}={value!r}: a number of seconds above 0 is needed")
+    if seconds < least:
+        raise ModelArgError(f"{name}={value!r}: at least {least} s are needed")
     return seconds

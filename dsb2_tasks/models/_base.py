@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from lm_eval.api.model import LM
-from tqdm import tqdm
 
 from dsb2_tasks.audio import clean_answer, failure, read_failure
 from dsb2_tasks.compat import Request, read_request
 from dsb2_tasks.models._chat import Chat, dump_chat, read_chat
 from dsb2_tasks.models._generation import Generation, read_generation
+from dsb2_tasks.models._progress import Progress
 from dsb2_tasks.models._ranks import Ranks, in_document_order
 from dsb2_tasks.models._responses import Answer, Asked, ResponseStore, question_key, response_key
 from dsb2_tasks.models._tally import Failure, Tally
+from dsb2_tasks.models._windows import rule_for
 
 if TYPE_CHECKING:
     from lm_eval.api.instance import Instance
@@ -90,8 +91,8 @@ class AudioLM(LM):
         self._store = store
         self._max_new_tokens = max_new_tokens
         self._system_instruction = system_instruction
-        self._tally, self._whole_tally = Tally(), Tally()
-        self._found, self._asked, self._seconds = 0, 0, 0.0
+        self._host_cache = False
+        self._begin()
 
     @abc.abstractmethod
     def ask(self, questions: Sequence[Question]) -> Iterator[list[tuple[int, Answer | Failure]]]:
@@ -104,8 +105,16 @@ class AudioLM(LM):
             A batch of replies as soon as it is there: position of the question and its reply, each question once.
         """
 
+    def _begin(self) -> None:
+        """Counts of an evaluation start at nothing; one model may serve several."""
+        self._tally, self._whole_tally = Tally(), Tally()
+        self._found, self._asked, self._seconds = 0, 0, 0.0
+        self._efforts: list[dict[str, Any]] = []
+
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
         """Answers requests, from the store where it can be.
+
+        lm-eval calls this once an evaluation, with the requests of all tasks, so the counts start anew here.
 
         Args:
             requests: lm-eval's instances.
@@ -114,6 +123,7 @@ class AudioLM(LM):
         Returns:
             One text a request, in their order; a failure of the tool is a marked text, see :func:`dsb2_tasks.audio.failure`.
         """
+        self._begin()
         read = [read_request(instance) for instance in requests]
         questions = [self._question(request) for request in read]
         texts: list[str | None] = [None] * len(requests)
@@ -138,13 +148,13 @@ class AudioLM(LM):
         asked = [questions[same[0]] for same in pending]
         try:
             quiet = disable_tqdm or self.rank != 0 or not asked
-            with tqdm(total=len(asked), desc=self.name, unit="request", disable=quiet) as bar:
+            with Progress(self.name, [question.audio for question in asked], quiet=quiet) as progress:
                 for replies in self.ask(asked) if asked else ():
                     self._keep(asked, replies)
                     for j, reply in replies:
                         self._deliver(texts, pending[j], read, asked[j], reply)
                     self._asked += len(replies)
-                    bar.update(len(replies))
+                    progress.done(j for j, _ in replies)
         finally:
             self._seconds += time.monotonic() - started
             if self._store is not None:
@@ -166,6 +176,8 @@ class AudioLM(LM):
         generation = read_generation(request.generation, self._max_new_tokens)
         chat = read_chat(request.prompt, self._system_instruction)
         preprocessing = {**self._preprocessing, "clips": [handle.get("channels") for handle in request.audio]}
+        if self._preprocessing.get("long_audio") == "chunk":
+            preprocessing["join"] = [rule_for(handle.get("task_kind")) for handle in request.audio[:1]]
         key = response_key(
             self.identity,
             {"turns": chat.turns, "reply_begun": chat.reply_begun},
@@ -201,7 +213,7 @@ class AudioLM(LM):
     ) -> None:
         text = clean_answer(reply.text) if isinstance(reply, Answer) else failure(reply.kind, reply.reason)
         sampling = question.generation.sampling
-        self._tally.note(f"{question.key}-{self._asked}-{same[0]}" if sampling else question.key, reply)
+        self._tally.note(f"{question.key}-{same[0]}" if sampling else question.key, reply, {read[i].task for i in same} - {""})
         for i in same:
             texts[i] = text
             if isinstance(reply, Answer) and not sampling:
@@ -231,6 +243,8 @@ class AudioLM(LM):
         """
         database = cache_hook.dbdict
         if database is not None:
+            self._begin()  # lm-eval may find all answers here and ask for none
+            self._host_cache = any(key != _CACHE_OWNER for key in database)
             settings = {"system_instruction": self._system_instruction, "max_new_tokens": self._max_new_tokens}
             owner = json.dumps({"model": self.identity, "preprocessing": self._preprocessing, **settings}, sort_keys=True)
             if len(database) and database.get(_CACHE_OWNER) != owner:
@@ -259,19 +273,31 @@ class AudioLM(LM):
     def barrier(self) -> None:
         """Waits for all ranks, and brings their counts to rank 0: lm-eval calls this after every kind of request."""
         self._ranks.barrier()
-        gathered = self._ranks.gather_object(self._tally.export())
+        gathered = self._ranks.gather_object((self._tally.export(), self.effort))
         if gathered is not None:
-            self._whole_tally = Tally.merge(gathered)
+            self._whole_tally = Tally.merge(facts for facts, _ in gathered)
+            self._efforts = [effort for _, effort in gathered]
 
     @property
     def counts(self) -> dict[str, Any]:
-        """What befell the answers so far, of all ranks; the same for a run in one go and a resumed one."""
-        return (self._whole_tally if self.world_size > 1 else self._tally).summary()
+        """What befell the answers of this evaluation, of all ranks; the same for a run in one go and a resumed one.
+
+        Answers that lm-eval took from ``--use_cache`` never reach the model, so nothing is known about them.
+        """
+        left_out = {"not_counted": "answers that lm-eval took from --use_cache"} if self._host_cache else {}
+        return {**(self._whole_tally if self.world_size > 1 else self._tally).summary(), **left_out}
 
     @property
     def effort(self) -> dict[str, Any]:
-        """What this run of this process took; not the same for a resumed run."""
+        """What this evaluation took this process; not the same for a resumed run."""
         return {"answers_from_store": self._found, "answers_asked": self._asked, "seconds": round(self._seconds, 3)}
+
+    @property
+    def time(self) -> dict[str, Any]:
+        """What this evaluation took all ranks: the sums of their numbers."""
+        efforts = self._efforts or [self.effort]
+        numbers = {name: [effort[name] for effort in efforts] for name in efforts[0]}
+        return {**{name: round(sum(values), 3) for name, values in numbers.items()}, "ranks": self.world_size}
 
     @classmethod
     def create_from_arg_string(cls: type[T], arg_string: str, additional_config: dict[str, Any] | None = None) -> T:

@@ -27,6 +27,7 @@ import hashlib
 import io
 import json
 import logging
+import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -72,6 +73,28 @@ def response_key(
         64 hex digits.
     """
     return _hash([model, prompt, generation, list(audio), preprocessing])
+
+
+class StoreError(ValueError):
+    """A response store cannot be used, or does not say which of several answers is meant; the message says what to do."""
+
+
+def check_writable(root: Path) -> None:
+    """Refuses a folder that no store could be made in, before a model is loaded or asked; makes nothing.
+
+    Raises:
+        StoreError: It, or the nearest folder above it that is there, is no folder or may not be written to.
+    """
+    there = root.expanduser().absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise StoreError(f"answers cannot be kept in {root}: {there} is a file; name a folder in responses=, or set resume=false")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise StoreError(
+            f"answers cannot be kept in {root}: {there} may not be written to; name another folder with responses= or "
+            f"DSB2_CACHE, or set resume=false"
+        )
 
 
 def question_key(text: str, audio: Sequence[str]) -> str:
@@ -122,7 +145,11 @@ class ResponseStore:
             root: Folder for the stores of all models.
             model: Identity of the model, JSON-able; the same mapping that goes into :func:`response_key`.
             rank: Global rank of this process.
+
+        Raises:
+            StoreError: Nothing can be written there.
         """
+        check_writable(Path(root))
         self._model = json.loads(json.dumps(dict(model)))
         self.folder = Path(root).expanduser() / _hash(self._model)[:16]
         self._rank = rank

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dsb2_tasks.models._responses import Answer, Record, read_model, read_records
+from dsb2_tasks.models._responses import Answer, Record, StoreError, read_model, read_records
 
 _PATTERN = "responses*.jsonl"
-
-
-class StoreError(ValueError):
-    """A response store cannot be read, or does not say which of several answers is meant; the message says what to do."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dsb2_tasks.models._responses import Answer
@@ -27,42 +27,53 @@ class Failure:
     reason: str
 
 
+@dataclass
+class Fact:
+    """How one question ended, without the text, and the tasks that asked it."""
+
+    reply: Answer | Failure
+    tasks: set[str] = field(default_factory=set)
+
+
 class Tally:
     """Counts of one process, or of all ranks together after :meth:`merge`."""
 
     def __init__(self) -> None:
-        self._facts: dict[str, Answer | Failure] = {}
+        self._facts: dict[str, Fact] = {}
 
-    def note(self, key: str, reply: Answer | Failure) -> None:
+    def note(self, key: str, reply: Answer | Failure, tasks: Iterable[str] = ()) -> None:
         """Notes how one request ended."""
-        kept = reply if isinstance(reply, Failure) else Answer("", reply.events, reply.capped, reply.windows)
-        self._facts[key] = kept
+        kept = reply if isinstance(reply, Failure) else replace(reply, text="")
+        known = self._facts.get(key)
+        self._facts[key] = Fact(kept, {*tasks, *(known.tasks if known else ())})
 
     def failures(self) -> list[Failure]:
         """The failures so far, in the order noted."""
-        return [fact for fact in self._facts.values() if isinstance(fact, Failure)]
+        return [fact.reply for fact in self._facts.values() if isinstance(fact.reply, Failure)]
 
-    def export(self) -> dict[str, Answer | Failure]:
-        """The facts without the texts, to be sent to another rank."""
+    def export(self) -> dict[str, Fact]:
+        """The facts, to be sent to another rank."""
         return dict(self._facts)
 
     @classmethod
-    def merge(cls, exported: Iterable[dict[str, Answer | Failure]]) -> Tally:
+    def merge(cls, exported: Iterable[dict[str, Fact]]) -> Tally:
         """The tally of several ranks together."""
         whole = cls()
         for facts in exported:
-            whole._facts.update(facts)
+            for key, fact in facts.items():
+                whole.note(key, fact.reply, fact.tasks)
         return whole
 
     def summary(self) -> dict[str, Any]:
         """Counts, JSON-able, in a fixed order."""
-        answers = [fact for fact in self._facts.values() if isinstance(fact, Answer)]
-        failures = self.failures()
-        events = Counter(event for answer in answers for event in answer.events)
+        answers = [(fact.reply, fact.tasks) for fact in self._facts.values() if isinstance(fact.reply, Answer)]
+        events = Counter(event for answer, _ in answers for event in answer.events)
+        capped = Counter(task for answer, tasks in answers if answer.capped for task in tasks)
         return {
             "answers": len(answers),
-            "answers_at_token_cap": sum(answer.capped for answer in answers),
-            "answers_from_windows": sum(answer.windows > 1 for answer in answers),
+            "answers_at_token_cap": sum(answer.capped for answer, _ in answers),
+            "answers_at_token_cap_by_task": dict(sorted(capped.items())),
+            "answers_from_windows": sum(answer.windows > 1 for answer, _ in answers),
             "audio_events": dict(sorted(events.items())),
-            "failures": dict(sorted(Counter(failure.kind for failure in failures).items())),
+            "failures": dict(sorted(Counter(failure.kind for failure in self.failures()).items())),
         }

@@ -48,8 +48,8 @@ class Shelf:
         self.reads += 1
         return RawAudio(self.files[row], f"{row}.wav")
 
-    def put(self, clip: np.ndarray | bytes) -> dict[str, Any]:
-        """Puts a clip on the shelf and returns its handle."""
+    def put(self, clip: np.ndarray | bytes, kind: str | None = "transcript") -> dict[str, Any]:
+        """Puts a clip on the shelf and returns its handle, as of a task of this output kind."""
         data = clip if isinstance(clip, bytes) else wav(clip)
         self.files.append(data)
         return make_handle(
@@ -59,14 +59,15 @@ class Shelf:
             row=len(self.files) - 1,
             column="audio",
             sha256=hashlib.sha256(data).hexdigest(),
+            task_kind=kind,
         )
 
 
-def request(prompt: str, *audio: dict[str, Any], **generation: Any) -> Instance:
+def request(prompt: str, *audio: dict[str, Any], task: str = "task", **generation: Any) -> Instance:
     """A request in lm-eval's form; ``generation`` replaces single settings of a greedy one."""
     settings = {name: value for name, value in {**GREEDY, **generation}.items() if value is not None}
     arguments: tuple[Any, ...] = (prompt, settings, {"audio": list(audio)}) if audio else (prompt, settings)
-    return Instance(request_type="generate_until", doc={}, arguments=arguments, idx=0, metadata=("task", 0, 1))
+    return Instance(request_type="generate_until", doc={}, arguments=arguments, idx=0, metadata=(task, 0, 1))
 
 
 class Listening:

@@ -89,13 +89,14 @@ def test_tallies_of_ranks_add_up_without_counting_twice() -> None:
     from dsb2_tasks.models import Answer
 
     one, two = Tally(), Tally()
-    one.note("a", Answer("x", ("resampled",), True))
-    one.note("b", Failure("audio_error", "no"))
-    two.note("a", Answer("x", ("resampled",), True))
+    one.note("a", Answer("x", ("resampled",), True), {"turns", "text"})
+    one.note("b", Failure("audio_error", "no"), {"text"})
+    two.note("a", Answer("x", ("resampled",), True), {"text", "events"})
     two.note("c", Answer("y", ("resampled", "padded"), windows=3))
     assert Tally.merge([one.export(), two.export()]).summary() == {
         "answers": 2,
         "answers_at_token_cap": 1,
+        "answers_at_token_cap_by_task": {"events": 1, "text": 1, "turns": 1},
         "answers_from_windows": 1,
         "audio_events": {"padded": 1, "resampled": 2},
         "failures": {"audio_error": 1},
