@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from dsb2_tasks.audio import STORE, AudioPolicy, RawAudio, decode, join, prepare, read_info
+
+T = TypeVar("T")
 
 #: Names of containers as the API has them -> format and beginning of the subtype as libsndfile names them.
 CONTAINERS = {"wav": ("WAV", "PCM_"), "mp3": ("MP3", "MPEG_LAYER_III"), "flac": ("FLAC", "PCM_"), "ogg": ("OGG", "")}
@@ -23,9 +25,22 @@ class AudioFile:
     format: str
 
 
-def make_files(
-    audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, originals: Collection[str], joined: bool
-) -> tuple[list[list[AudioFile]], tuple[str, ...]]:
+@dataclass(frozen=True)
+class Files:
+    """What a server is sent about the clips of a question.
+
+    Attributes:
+        times: Files of each time it is asked: one entry, or several for long audio in chunks.
+        starts: Seconds into the (first) clip at which each window begins.
+        events: What befell the clips, in order; each once a clip.
+    """
+
+    times: list[list[AudioFile]]
+    starts: tuple[float, ...]
+    events: tuple[str, ...]
+
+
+def make_files(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, originals: Collection[str], joined: bool) -> Files:
     """Makes the files of one question.
 
     Args:
@@ -34,44 +49,46 @@ def make_files(
         originals: Containers, of :data:`CONTAINERS`, that are sent as they are if the clip is neither too short nor too long.
         joined: Whether several clips become one, with half a second of silence between them.
 
-    Returns:
-        Files of each time the server is asked (more than once only for long audio in chunks), and the audio events.
-
     Raises:
         AudioError: A clip cannot be read, or is too long for the policy.
     """
     if joined and len(audio) > 1:
         return _joined(audio, policy)
     parts: list[list[AudioFile]] = []
+    starts: list[list[float]] = []
     events: list[str] = []
     for handle in audio:
         original = _original(STORE.read(handle), policy, originals) if originals else None
         if original is not None:
             parts.append([original])
+            starts.append([0.0])
             continue
         clips = prepare(handle, policy, STORE)
         made = [_wav(clip.samples, clip.rate) for clip in clips]
         parts.append([file for file, _ in made])
+        starts.append([clip.start for clip in clips])
         # What several windows of one clip share has befallen one clip.
         events += dict.fromkeys(event for clip, (_, more) in zip(clips, made, strict=True) for event in [*clip.events, *more])
-    return in_windows(parts), tuple(events)
+    return Files(_windows(parts), _starts(starts), tuple(events))
 
 
-def in_windows(parts: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """What is sent each time, given the windows of each clip.
+def _joined(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy) -> Files:
+    clips = [prepare(handle, policy, STORE) for handle in audio]
+    made = [_wav(join([clip.samples for clip in time], policy.rate), policy.rate) for time in _windows(clips)]
+    events = [event for windows in clips for event in dict.fromkeys(e for clip in windows for e in clip.events)]
+    more = dict.fromkeys(event for _, rescaled in made for event in rescaled)
+    starts = _starts([[clip.start for clip in windows] for windows in clips])
+    return Files([[file] for file, _ in made], starts, (*events, "joined", *more))
 
-    The k-th time holds the k-th window of every clip, and the last one of a clip that has fewer.
-    """
+
+def _windows(parts: Sequence[Sequence[T]]) -> list[list[T]]:
+    """The k-th time holds the k-th window of every clip, and the last one of a clip that has fewer."""
     times = max((len(windows) for windows in parts), default=1)
     return [[windows[min(k, len(windows) - 1)] for windows in parts] for k in range(times)]
 
 
-def _joined(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy) -> tuple[list[list[AudioFile]], tuple[str, ...]]:
-    clips = [prepare(handle, policy, STORE) for handle in audio]
-    made = [_wav(join([clip.samples for clip in time], policy.rate), policy.rate) for time in in_windows(clips)]
-    events = [event for windows in clips for event in dict.fromkeys(e for clip in windows for e in clip.events)]
-    more = dict.fromkeys(event for _, rescaled in made for event in rescaled)
-    return [[file] for file, _ in made], (*events, "joined", *more)
+def _starts(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(time[0] if time else 0.0 for time in _windows(parts))
 
 
 def _original(raw: RawAudio, policy: AudioPolicy, originals: Collection[str]) -> AudioFile | None:

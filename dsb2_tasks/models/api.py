@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,8 +13,9 @@ from urllib.parse import urlsplit
 
 from dsb2_tasks.audio import AudioError, AudioPolicy
 from dsb2_tasks.endpoint import Endpoint, EndpointError, Failed, Reply
+from dsb2_tasks.models._ahead import ahead
 from dsb2_tasks.models._api_body import check_request, make_body
-from dsb2_tasks.models._api_files import CONTAINERS, make_files
+from dsb2_tasks.models._api_files import CONTAINERS, AudioFile, Files, make_files
 from dsb2_tasks.models._args import ModelArgError, check_args, read_choice, read_count, read_flag, read_seconds
 from dsb2_tasks.models._base import AudioLM, Question
 from dsb2_tasks.models._cache import cache_folder
@@ -21,6 +23,7 @@ from dsb2_tasks.models._generation import cut
 from dsb2_tasks.models._ranks import Ranks
 from dsb2_tasks.models._responses import Answer, ResponseStore
 from dsb2_tasks.models._tally import Failure
+from dsb2_tasks.models._windows import join_windows, rule_for
 
 _ARGUMENTS = (
     "base_url",
@@ -48,6 +51,7 @@ _ARGUMENTS = (
     "resume",
     "responses",
 )
+_DECODERS = 4
 
 
 @dataclass
@@ -55,12 +59,12 @@ class _Open:
     """A question that is being asked.
 
     Attributes:
-        times: How often it is asked: once, or once for each window of long audio.
+        starts: Where each window begins, in seconds; one unless long audio is asked about in chunks.
         events: What befell its clips.
         replies: Those that are there, by window.
     """
 
-    times: int
+    starts: tuple[float, ...]
     events: tuple[str, ...]
     replies: dict[int, Reply | Failed] = field(default_factory=dict)
 
@@ -68,9 +72,9 @@ class _Open:
 class APIModel(AudioLM):
     """A server that takes chat completions with ``input_audio`` blocks.
 
-    Up to ``concurrency`` requests are in flight; clips are read and encoded when theirs is about to be sent.  Each answer goes to
-    the response store as it comes.  A request that the server refuses, or that fails after all retries, is a recorded failure of
-    that request, asked again by the next run; a wrong key, URL or model, or a server that is gone, ends the run.
+    Up to ``concurrency`` requests are in flight; clips are read when theirs is among the next few to be sent.  Each answer goes
+    to the response store as it comes.  A request that the server refuses, or that fails after all retries, is a recorded failure
+    of that request, asked again by the next run; a wrong key, URL or model, or a server that is gone, ends the run.
     """
 
     name = "dsb2-api"
@@ -129,9 +133,9 @@ class APIModel(AudioLM):
                 between them, for servers that take one.
             sampling_rate: Hz of wav files that are made.
             long_audio: What is done with a clip longer than ``max_audio_seconds``: ``truncate`` it (the default), ask by
-                ``chunk`` and join the answers with a newline, or ``error``: the request counts as one whose audio cannot be
-                read.
-            max_audio_seconds: Longest clip; no bound by default.
+                ``chunk`` and join the answers (:func:`dsb2_tasks.models._windows.join_windows`), or ``error``: the request
+                counts as one whose audio cannot be read.
+            max_audio_seconds: Longest clip, of those to be joined each; no bound by default.
             seed: Sent with each request; servers may heed it.
             prompt_price: Of a million prompt tokens, for the cost in the results.
             completion_price: Of a million tokens of answers.
@@ -208,6 +212,10 @@ class APIModel(AudioLM):
             system_instruction=system_instruction,
         )
 
+    def _begin(self) -> None:
+        super()._begin()
+        self._used_before = self._endpoint.usage
+
     def ask(self, questions: Sequence[Question]) -> Iterator[list[tuple[int, Answer | Failure]]]:
         """Asks the server; a question is answered when the reply to its last window is there.
 
@@ -221,31 +229,31 @@ class APIModel(AudioLM):
         sent: list[tuple[int, int]] = []  # of each body: question and window
         unreadable: list[tuple[int, Answer | Failure]] = []
 
-        def bodies() -> Iterator[dict[str, Any]]:
-            for i, question in enumerate(questions):
-                try:
-                    times, events = make_files(question.audio, self._policy, originals=self._originals, joined=self._joined)
-                except AudioError as error:
-                    unreadable.append((i, Failure("audio_error", error.reason)))
-                    continue
-                opened[i] = _Open(len(times), events)
-                for k, files in enumerate(times):
-                    sent.append((i, k))
-                    yield make_body(
-                        question.chat,
-                        question.generation,
-                        files,
-                        position=self._position,
-                        cap_name=self._cap_name,
-                        seed=self._seed,
-                    )
+        def files(i: int) -> Files | Failure:
+            try:
+                return make_files(questions[i].audio, self._policy, originals=self._originals, joined=self._joined)
+            except AudioError as error:
+                return Failure("audio_error", error.reason)
 
-        with closing(self._endpoint.chat(bodies())) as replies:
+        def bodies(pool: ThreadPoolExecutor) -> Iterator[dict[str, Any]]:
+            for ((i, made),) in ahead(pool, files, ([i] for i in range(len(questions))), _DECODERS):
+                if isinstance(made, Failure):
+                    unreadable.append((i, made))
+                    continue
+                opened[i] = _Open(made.starts, made.events)
+                for k, clips in enumerate(made.times):
+                    sent.append((i, k))
+                    yield self._body(questions[i], clips)
+
+        with (
+            ThreadPoolExecutor(_DECODERS, thread_name_prefix="dsb2-decode") as pool,
+            closing(self._endpoint.chat(bodies(pool))) as replies,
+        ):
             try:
                 for n, reply in replies:
                     i, k = sent[n]
                     opened[i].replies[k] = reply
-                    if len(opened[i].replies) == opened[i].times:
+                    if len(opened[i].replies) == len(opened[i].starts):
                         yield [*unreadable, (i, _answer(questions[i], opened.pop(i)))]
                         unreadable.clear()
             except EndpointError as error:
@@ -254,12 +262,17 @@ class APIModel(AudioLM):
         if unreadable:
             yield unreadable
 
+    def _body(self, question: Question, clips: Sequence[AudioFile]) -> dict[str, Any]:
+        return make_body(
+            question.chat, question.generation, clips, position=self._position, cap_name=self._cap_name, seed=self._seed
+        )
+
     # ------------------------------------------------------------------ for lm-eval
 
     @property
     def effort(self) -> dict[str, Any]:
         """What this run took; not the same for a resumed run."""
-        usage = asdict(self._endpoint.usage)
+        usage = asdict(self._endpoint.usage - self._used_before)
         usage["seconds_with_server"] = round(usage.pop("seconds"), 3)
         paid = [price * usage[f"{kind}_tokens"] / 1e6 for kind, price in self._prices.items() if price is not None]
         cost = {"cost": round(sum(paid), 6)} if paid else {}
@@ -297,7 +310,9 @@ def _answer(question: Question, asked: _Open) -> Answer | Failure:
         text = cut(reply.text, question.generation.until)
         texts.append(text)
         capped = capped or (reply.finish_reason == "length" and text == reply.text)
-    return Answer("\n".join(texts), asked.events, capped, asked.times)
+    rule = rule_for(question.audio[0].get("task_kind") if question.audio else None)
+    text, joined = join_windows(texts, asked.starts, rule)
+    return Answer(text, (*asked.events, *joined), capped, len(texts))
 
 
 def _refuse_ranks() -> None:

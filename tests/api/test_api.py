@@ -153,24 +153,43 @@ def test_loud_floats_are_made_quieter_not_cut(load: Load, shelf: Shelf) -> None:
     ],
 )
 def test_long_audio(load: Load, shelf: Shelf, policy: str, answer: str | None, events: dict[str, int], windows: int) -> None:
-    clip = shelf.put(file(tone(440, 5.0)))
+    clip = {**shelf.put(file(tone(440, 5.0))), "task_kind": "transcript"}
     with FakeServer(listen) as server:
-        lm = load(server, long_audio=policy, max_audio_seconds=2)
+        lm = load(server, concurrency=1, long_audio=policy, max_audio_seconds=2)
         [text] = ask(lm, request("What?", clip))
     assert lm.counts["audio_events"] == events
     assert lm.counts["answers_from_windows"] == windows
     if answer:
         assert text == answer
     elif policy == "chunk":
-        lines = text.split("\n")
-        assert len(lines) == len(server.requests) == 3
-        assert sum(float(line.split()[5]) for line in lines) == pytest.approx(5.0, abs=0.02)
+        heard = [listen(came).body["choices"][0]["message"]["content"] for came in server.requests]
+        assert text == " ".join(heard)
+        assert len(heard) == 3
+        assert sum(float(answer.split()[5]) for answer in heard) == pytest.approx(5.0, abs=0.02)
     else:
         failed = read_failure(text)
         assert failed is not None
         assert failed[0] == "audio_error"
         assert "5.0 s" in failed[1]
         assert server.requests == []
+
+
+def test_times_in_windows_are_those_of_the_clip(load: Load, shelf: Shelf) -> None:
+    clip = {**shelf.put(file(tone(440, 5.0))), "task_kind": "beats"}
+    with FakeServer([chat_reply("[0.5]")]) as server:
+        [text] = ask(load(server, long_audio="chunk", max_audio_seconds=2), request("When?", clip))
+    beats = json.loads(text)
+    assert len(beats) == len(server.requests) == 3
+    assert beats[0] == 0.5
+    assert 1.5 <= beats[1] <= 2.5 <= beats[2] - 0.5
+
+
+def test_counts_of_a_second_evaluation_start_anew(load: Load) -> None:
+    with FakeServer([chat_reply("fine", prompt=7)]) as server:
+        lm = load(server)
+        ask(lm, request("a"), request("b"))
+        ask(lm, request("a"), request("c"))
+        assert (lm.effort["requests"], lm.effort["prompt_tokens"]) == (1, 7)
 
 
 def test_very_short_clips_are_padded(load: Load, shelf: Shelf) -> None:
@@ -233,7 +252,7 @@ def test_clips_are_read_when_theirs_is_sent(load: Load, shelf: Shelf) -> None:
         lm._deliver = counting  # type: ignore[method-assign]
         ask(lm, *requests)
     assert len(server.requests) == 30
-    assert most_ahead <= 4
+    assert most_ahead <= 3 + 4 + 2, "those in flight, those being decoded, and one or two at either end"
 
 
 # ---------------------------------------------------------------------- how it is asked
