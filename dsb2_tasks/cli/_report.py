@@ -105,7 +105,7 @@ def _content(
 ) -> bytes:
     from dsb2_tasks import report as reports
     from dsb2_tasks.baseline import read_baseline
-    from dsb2_tasks.results._submission import make_submission
+    from dsb2_tasks.results import make_submission
 
     if form == "submission":
         if len(runs) != 1 or baseline:
@@ -113,7 +113,7 @@ def _content(
         return reports.encode(make_submission(runs[0]))
     made = reports.build(runs, read_baseline(baseline) if baseline else None, title=title, how=how)
     if form == "html":
-        shown = reports.choose(runs, samples, seed=how.seed, data=data, audio_bytes=int(audio_mb * 1e6)) if samples else None
+        shown = reports.choose(made, samples, data=data, audio_bytes=int(audio_mb * 1e6)) if samples else None
         return reports.encode(reports.render(made, shown))
     if form == "md":
         return reports.encode(reports.markdown(made))

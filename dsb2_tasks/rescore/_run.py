@@ -68,5 +68,7 @@ def _version(today: str, result: TaskResult) -> str:
 def _records(results: Path, task: str) -> dict[int, dict[str, Any]]:
     """The samples as they were written, by document number; their form was checked by whoever read them as samples."""
     file = results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl")
+    if not file.is_file():
+        raise AnswersError(f"{results}: a submission holds statistics and no answers, so it cannot be scored again")
     with file.open("rb") as lines:
         return {int(record["doc_id"]): record for record in map(json.loads, lines)}

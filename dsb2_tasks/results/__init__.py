@@ -6,8 +6,9 @@ is named with its file and place.  No data set is opened, no audio touched, and 
 
 from __future__ import annotations
 
-from dsb2_tasks.results._read import ResultsError, read_run
+from dsb2_tasks.results._read import ResultsError
 from dsb2_tasks.results._run import Reading, Run, Sample, TaskResult
+from dsb2_tasks.results._submission import make_submission, read_run
 from dsb2_tasks.results._values import JsonNumber, as_json, as_number, document_key
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "as_json",
     "as_number",
     "document_key",
+    "make_submission",
     "read_run",
 ]

@@ -26,8 +26,8 @@ class ResultsError(ValueError):
     """A results file cannot be read; the message names file, place and reason."""
 
 
-def read_run(path: str | Path) -> Run:
-    """Reads the results of a run.
+def read_results(path: str | Path) -> Run:
+    """Reads a results file.
 
     Args:
         path: A results file of lm-eval, or a folder that holds one somewhere below; the newest counts.

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from dsb2_tasks import __version__
-from dsb2_tasks.results._read import ResultsError, read_run
+from dsb2_tasks.results._read import ResultsError, read_results
 from dsb2_tasks.results._run import Run, Sample, TaskResult
 from dsb2_tasks.results._values import as_json
 
@@ -76,13 +76,18 @@ def without_secrets(value: Any) -> Any:
     return [without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def read_submission(path: str | Path) -> Run:
-    """Reads a submission: a run whose samples have rows, keys and statuses, but no texts.
+def read_run(path: str | Path) -> Run:
+    """Reads the results of a run.
+
+    Args:
+        path: A results file of lm-eval, a submission, or a folder that holds a results file somewhere below; the newest counts.
+            The samples of a submission have rows, keys and statuses, and no texts.
 
     Raises:
-        ResultsError: It is none, or broken; the message names file, place and reason.
+        ResultsError: There is none, it is broken, or it holds no task of this suite.
     """
-    return with_rows(read_run(path))
+    run = read_results(path)
+    return with_rows(run) if KEY in run.raw else run
 
 
 def with_rows(run: Run) -> Run:
