@@ -163,7 +163,7 @@ def test_a_fault_names_file_line_cause_and_fix(name: str, broken: Broken) -> Non
 def test_the_good_file_passes(folder: Path) -> None:
     (outcome,) = check(folder / "my_pets.yaml")
     assert outcome.findings == []
-    assert (outcome.task, outcome.rows, outcome.scores) == ("my_pets", 4, {"accuracy": 1.0})
+    assert (outcome.task, outcome.rows, outcome.scores) == ("my_pets", 4, dict.fromkeys(outcome.scores, 1.0))
     assert outcome.prompt == "Which animal is heard, a dog or a cat?"
 
 
@@ -458,7 +458,7 @@ def test_embedded_samples_serve_as_data(broken: Broken) -> None:
         ("./clips", "DynamicSuperb/AccentClassification_AccentdbExtended"), ("[dog, cat]", "labels"), ("  prompt: Which", "  # ")
     )
     (outcome,) = check(path, data="samples")
-    assert outcome.findings == [] and outcome.rows and outcome.scores == {"accuracy": 1.0}
+    assert outcome.findings == [] and outcome.rows and outcome.scores["accuracy"] == 1.0
 
 
 # The command
@@ -471,8 +471,9 @@ def test_command_prints_faults_and_fails(folder: Path, broken: Broken) -> None:
     path = broken(("metric:", "metrc:"))
     done = run(str(folder))
     assert done.exit_code == 1
-    assert done.stdout.splitlines() == [
-        f"{good}: ok: my_other_pets, 4 rows; right answers: accuracy 1",
+    first, *others = done.stdout.splitlines()
+    assert first.startswith(f"{good}: ok: my_other_pets, 4 rows; right answers: accuracy 1")
+    assert others == [
         f"{path}:6: fault: dsb2.metrc: unknown key; did you mean 'metric'?",
         "2 task files checked, 1 fault",
     ]
