@@ -10,6 +10,6 @@ import pytest
 def test_time_to_the_first_request(capsys: pytest.CaptureFixture[str]) -> None:
     pairs = bench_start.pairs(2, "dsb2_spatial_audio")
     with capsys.disabled():
-        print("\n" + "\n".join(f"  first request after {ours:.1f} s, lm_eval {theirs:.1f} s" for theirs, ours in pairs))
-    # About a third on a machine of its own; a neighbour can only spoil one of them.
-    assert min(ours / theirs for theirs, ours in pairs) < 0.5
+        print("\n" + "\n".join(f"  first request: {bench_start.line(*pair)}" for pair in pairs))
+    # About a third; the processor's time is the one that neighbours on a busy machine do not change much.
+    assert min(ours.processor / theirs.processor for theirs, ours in pairs) < 0.45
