@@ -87,18 +87,14 @@ def read_run(path: str | Path) -> Run:
         ResultsError: There is none, it is broken, or it holds no task of this suite.
     """
     run = read_results(path)
-    return with_rows(run) if KEY in run.raw else run
+    return _with_rows(run) if KEY in run.raw else run
 
 
-def with_rows(run: Run) -> Run:
-    """A run that was read from a submission, with the rows that stand in it.
-
-    Raises:
-        ResultsError: It is no submission, or broken.
-    """
-    block = run.raw.get(KEY)
+def _with_rows(run: Run) -> Run:
+    """A run that was read from a submission, with the rows that stand in it."""
+    block = run.raw[KEY]
     if not isinstance(block, dict):
-        raise ResultsError(f"{run.path}: no submission: it has no {KEY!r}")
+        raise ResultsError(f"{run.path}: {KEY}: an object is needed, found a {type(block).__name__}")
     if block.get("format") != FORMAT:
         raise ResultsError(f"{run.path}: {KEY}.format: {block.get('format')!r} is not known; this version reads {FORMAT}")
     told = block.get("tasks")

@@ -123,8 +123,3 @@ def test_a_broken_submission_names_file_place_and_reason(change, message: str, f
     file.write_text(json.dumps(whole), encoding="utf-8")
     with pytest.raises(ResultsError, match=rf"mira\.json: .*{message}"):
         read_run(file)
-
-
-def test_a_results_file_is_no_submission(runs: dict[str, Run]) -> None:
-    with pytest.raises(ResultsError, match="no submission: it has no 'dsb2_submission'"):
-        read_run(runs["mira"].path)
