@@ -104,7 +104,7 @@ def load(
             model_class = _model_class(config, family)
             hearing = family(family.load_processor(source, **common))
             template = hearing.chat_template
-        options = {
+        options: dict[str, Any] = {
             "dtype": "float32" if dtype == "auto" and device.type == "cpu" else dtype,
             "device_map": device_map,
             "attn_implementation": attn_implementation,
@@ -116,6 +116,7 @@ def load(
         )
         fine_tuned = None if peft is None else _fine_tune(model, peft)
         hearing.ready(model, source, **common)
+        _end_turns(model, hearing.tokenizer)
         if options["device_map"] is None:
             model.to(device)
     model.eval()
@@ -228,6 +229,18 @@ def _fine_tune(model: Any, peft: str) -> str:
         raise ValueError(f"peft={peft!r} holds no adapter_config.json, so no fine-tuned weights")
     load_peft(model, folder)
     return fingerprint(folder)
+
+
+def _end_turns(model: Any, tokenizer: Any) -> None:
+    """Lets the tokenizer's end token end an answer, too.
+
+    The generation settings of a model that is a part of a larger one (the thinker of Qwen-Omni) may not name it, and the model
+    would go on with turns of its own making.
+    """
+    ends = model.generation_config.eos_token_id
+    ends = [ends] if isinstance(ends, int) else list(ends or [])
+    if tokenizer.eos_token_id is not None and tokenizer.eos_token_id not in ends:
+        model.generation_config.eos_token_id = [*ends, tokenizer.eos_token_id]
 
 
 def _origin(source: str, config: Any, revision: str | None) -> dict[str, Any]:

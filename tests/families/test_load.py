@@ -150,6 +150,18 @@ def test_no_image_library_is_needed(family: str, folder: Folder) -> None:
     assert done.stdout.strip() == find_adapter(family.replace("3_omni", "3_omni_moe")).name
 
 
+@pytest.mark.parametrize("named", [None, 1, [0, 1]])
+def test_the_end_of_a_turn_ends_an_answer_whatever_the_settings_name(named: Any, folder: Folder, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(folder("qwen2_5_omni"), model)
+    settings = json.loads((model / "generation_config.json").read_text())
+    end = settings["eos_token_id"]
+    (model / "generation_config.json").write_text(json.dumps({**settings, "eos_token_id": named}))
+    ends = _load.load(str(model), device=CPU).model.generation_config.eos_token_id
+    assert ends == ([] if named is None else [named] if isinstance(named, int) else named) + [end]
+    assert _load.load(str(folder("qwen2_5_omni")), device=CPU).model.generation_config.eos_token_id == end
+
+
 # ---------------------------------------------------------------- fine-tuned weights
 
 

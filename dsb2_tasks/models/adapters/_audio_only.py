@@ -27,7 +27,7 @@ class AudioOnly(Adapter):
             def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
                 return None if argument is None else super().check_argument_for_proper_class(argument_name, argument)
 
-        loaders = {
+        loaders: dict[str, Any] = {
             "tokenizer": transformers.AutoTokenizer,
             "feature_extractor": transformers.AutoFeatureExtractor,
             "audio_processor": transformers.AutoFeatureExtractor,

@@ -53,7 +53,7 @@ class Adapter:
             UnknownFamily: It has no part for audio.
         """
         self.processor = processor
-        self._extractor = getattr(processor, "feature_extractor", None) or getattr(processor, "audio_processor", None)
+        self._extractor: Any = getattr(processor, "feature_extractor", None) or getattr(processor, "audio_processor", None)
         if self._extractor is None:
             raise UnknownFamily(f"its processor ({type(processor).__name__}) has no audio feature extractor")
         if not getattr(processor, "chat_template", None):  # some processors lose theirs when they are saved
