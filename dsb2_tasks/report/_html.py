@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from dsb2_tasks import __version__, metrics
 from dsb2_tasks.report import _charts, _text
-from dsb2_tasks.report._report import RATES, Cell, Report, TaskRow
+from dsb2_tasks.report._report import Cell, Report, TaskRow
 from dsb2_tasks.report._samples import Shown
 from dsb2_tasks.spec import OFFICIAL_SUITE, DataSource
 
@@ -64,7 +64,7 @@ def render(report: Report, samples: Shown | None = None) -> str:
             version=__version__,
             several=len(report.runs) > 1,
             official=OFFICIAL_SUITE,
-            rates=RATES,
+            shown_rates=_shown_rates(report),
             kinds=sorted({row.spec.kind for row in report.tasks}),
             axis=_charts.improvement_axis(report),
             shares=_charts.SHARES,
@@ -173,6 +173,13 @@ def _no_answer(cell: Cell) -> tuple[float, bool]:
         if reading := cell.result.values.get(rate):
             return reading.value, wrong
     return math.nan, False
+
+
+def _shown_rates(report: Report) -> dict[str, str]:
+    """Rates that have a column; that of failures only where there are any."""
+    shown = {"na_rate": "N/A", "unparsed_rate": "Unparsed"}
+    failed = any(cell is not None and cell.rates["audio_error_rate"] > 0 for domain in report.domains for cell in domain.cells)
+    return shown | ({"audio_error_rate": "Audio errors"} if failed else {})
 
 
 @dataclass(frozen=True)

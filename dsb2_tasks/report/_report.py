@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from dsb2_tasks import catalog, metrics
@@ -106,7 +106,8 @@ class Report:
 
     Attributes:
         title: Heading.
-        runs: One a run, in the order named; the first is what the others are compared with.
+        sources: The runs themselves, in the order named; the first is what the others are compared with.
+        runs: What is said about each.
         domains: Domains in the paper's order, others after them.
         tasks: Tasks by domain, then name.
         baseline: Name of the baseline; None without one.
@@ -115,6 +116,7 @@ class Report:
     """
 
     title: str
+    sources: tuple[Run, ...] = field(repr=False)
     runs: tuple[RunInfo, ...]
     domains: tuple[DomainRow, ...]
     tasks: tuple[TaskRow, ...]
@@ -172,6 +174,7 @@ def build(
         domains.append(DomainRow(suite, slug, heading, modality, len(known.tasks_of(suite, slug)), cells))
     return Report(
         title=title or "Dynamic-SUPERB Phase-2",
+        sources=tuple(runs),
         runs=describe(runs),
         domains=tuple(domains),
         tasks=tuple(rows),

@@ -35,7 +35,7 @@ class RunInfo:
         documents: Number of answered documents.
         audio_events: What the audio policy did, with counts; None if the model did not say.
         failures: What could not be asked, with counts; None if the model did not say.
-        command: Command line that repeats the run.
+        commands: Command lines that repeat the run: of the run itself, and of a scoring after it.
         versions: Program to version.
         settings: Settings by name, flat.
     """
@@ -50,7 +50,7 @@ class RunInfo:
     documents: int
     audio_events: dict[str, int] | None
     failures: dict[str, int] | None
-    command: str
+    commands: tuple[str, ...]
     versions: dict[str, str]
     settings: dict[str, str]
 
@@ -81,14 +81,39 @@ def _describe(run: Run, name: str) -> RunInfo:
         documents=answered,
         audio_events=_counts(model.get("audio_events")),
         failures=_counts(model.get("failures")),
-        command=command(run),
+        commands=commands(run),
         versions=_versions(run),
-        settings=dict(_flat(without_secrets({key: v for key, v in run.config.items() if v not in (None, {}, [])}))),
+        settings=_settings(run),
     )
 
 
-def command(run: Run) -> str:
-    """The ``lm_eval`` command that repeats a run, from what the results file tells, without keys and folders of output."""
+def commands(run: Run) -> tuple[str, ...]:
+    """The commands that repeat a run, from what the results file tells, without keys and folders of output."""
+    scored = _scored(run)
+    if not scored:
+        return (_lm_eval(run),)
+    words = ["dsb2", "score"]
+    elsewhere = run.config.get("model") == "answers"
+    if elsewhere:
+        words += ["--answers", str(scored.get("of")), "--data", *sorted(run.data)[:1], "--name", run.name]
+    else:
+        words.append(str(scored.get("of")))
+    words += [word for name in ("rule", "baseline") if scored.get(name) for word in (f"--{name}", str(scored[name]))]
+    words += ["--force"] if scored.get("forced") else []
+    return (shlex.join(words),) if elsewhere else (_lm_eval(run), shlex.join(words))
+
+
+def _scored(run: Run) -> Mapping[str, Any]:
+    """By which rules ``dsb2 score`` counted the answers; empty for numbers of the run itself."""
+    return _mapping(run.raw.get("dsb2_score"))
+
+
+def _settings(run: Run) -> dict[str, str]:
+    told = {**run.config, "dsb2_score": _scored(run)}
+    return dict(_flat(without_secrets({key: value for key, value in told.items() if value not in (None, {}, [])})))
+
+
+def _lm_eval(run: Run) -> str:
     config = without_secrets(run.config)
     arguments = _mapping(config.get("model_args")) or config.get("model_args")
     words = ["lm_eval", "--tasks", ",".join(_asked_for(run)), "--model", str(config.get("model") or run.name)]
@@ -138,7 +163,7 @@ def _versions(run: Run) -> dict[str, str]:
     found = {
         "lm-eval": run.raw.get("lm_eval_version"),
         "transformers": run.raw.get("transformers_version"),
-        "dsb2-tasks": model.get("dsb2_tasks"),
+        "dsb2-tasks": _scored(run).get("dsb2_tasks") or model.get("dsb2_tasks"),
         "commit": run.raw.get("git_hash"),
         "task versions": ", ".join(f"{version} ({count} tasks)" for version, count in sorted(tasks.items())),
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 from dsb2_tasks import catalog, metrics
 from dsb2_tasks.audio import FAILURE_KINDS
 from dsb2_tasks.report._clips import Clips, ShownClip
+from dsb2_tasks.report._report import Report
 from dsb2_tasks.report._text import cut, number
 from dsb2_tasks.results import Run, Sample, TaskResult
 
@@ -53,22 +54,22 @@ class Shown:
     notes: tuple[str, ...]
 
 
-def choose(runs: Sequence[Run], count: int, *, seed: int = 0, data: str | None = None, audio_bytes: int = 20_000_000) -> Shown:
+def choose(report: Report, count: int, *, data: str | None = None, audio_bytes: int = 20_000_000) -> Shown:
     """Chooses documents and embeds their clips.
 
-    Half of them, rounded up, are those that the first run with logged answers did worst on; the rest is drawn.
+    Half of them, rounded up, are those that the first run with logged answers did worst on; the rest is drawn, with the seed
+    of the report.
 
     Args:
-        runs: The runs; answers of the same document stand together.
+        report: The report that they are for; answers of its runs to the same document stand together.
         count: Documents of each task.
-        seed: Seed of the draw.
         data: Where clips are read from, as in ``--metadata data=``; where the run read them by default.
         audio_bytes: Most bytes of audio in all; the first document of every task comes before the second of any.
 
     Raises:
         ResultsError: A file of logged samples is broken.
     """
-    known = catalog.read_catalog([catalog.yaml_root()])
+    runs, known = report.sources, catalog.read_catalog([catalog.yaml_root()])
     clips = Clips(audio_bytes)
     chosen: dict[str, list[tuple[Sample, str]]] = {}
     unlogged = 0
@@ -77,7 +78,7 @@ def choose(runs: Sequence[Run], count: int, *, seed: int = 0, data: str | None =
         if result is None:
             unlogged += 1
             continue
-        chosen[task] = _chosen(result, count, seed)
+        chosen[task] = _chosen(result, count, report.how.seed)
         if any(sample.audio for sample, _ in chosen[task]):
             entry = known.tasks.get(task)
             clips.open(task, result.spec, data or result.data, entry.path.parent if entry else _folder(runs, task))

@@ -34,10 +34,10 @@ def browser() -> Iterator:
 
 @pytest.fixture(scope="module")
 def address(folder: Path, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory) -> str:
-    three = [runs["mira"], runs["sonata"], runs["evil"]]
+    three = [runs["evil"], runs["sonata"], runs["mira"]]
     report = build(three, read_baseline(str(folder / "cascade")), how=Drawing(draws=100))
     file = tmp_path_factory.mktemp("page") / "report.html"
-    file.write_bytes(encode(render(report, choose(three[::-1], 8, audio_bytes=2_000_000))))
+    file.write_bytes(encode(render(report, choose(report, 8, audio_bytes=2_000_000))))
     return file.as_uri()
 
 
@@ -69,24 +69,26 @@ def _shown(page, selector: str = "tr[data-q]") -> int:
 
 
 def test_nothing_is_asked_for_and_nothing_is_said(page) -> None:
-    assert page.title().startswith("Dynamic-SUPERB Phase-2: mira, sonata")
+    assert page.title().startswith("Dynamic-SUPERB Phase-2: <b>evil</b>")
     assert "owned" not in page.title()
 
 
 def test_columns_sort_up_and_down_with_what_is_missing_last(page) -> None:
-    head = page.locator('#tasks ~ div th:has(button[data-column="2"])').first
+    head = page.locator('#tasks ~ div th:has(button[data-column="7"])').first
     button = head.locator("button")
     button.click()
-    up = _column(page, 2)
+    up = _column(page, 7)
     assert head.get_attribute("aria-sort") == "ascending"
     assert up == sorted(up, key=float)
     button.click()
-    assert _column(page, 2) == sorted(up, key=float, reverse=True)
+    assert _column(page, 7) == sorted(up, key=float, reverse=True)
     assert head.get_attribute("aria-sort") == "descending"
-    page.locator('#tasks ~ div th button[data-column="12"]').first.click()  # the third run has four tasks
-    values = _column(page, 12)
-    assert values[4:] == [""] * (len(TASKS) - 4)
-    assert page.locator('th[aria-sort="ascending"]').count() == 1
+    sparse = page.locator('#tasks ~ div th button[data-column="2"]').first  # the first run has four tasks, one without a value
+    for _ in ("up", "down"):
+        sparse.click()
+        values = _column(page, 2)
+        assert [value != "" for value in values] == [True] * 3 + [False] * (len(TASKS) - 3)
+    assert page.locator("#tasks ~ div").first.locator("th[aria-sort]:not([aria-sort=none])").count() <= 1
 
 
 def test_sorting_works_from_the_keyboard(page) -> None:
@@ -167,7 +169,7 @@ def test_every_clip_can_be_played(page) -> None:
 
 def test_what_a_model_says_stays_text(page) -> None:
     page.evaluate(f"location.hash = 't-{ASR}'")
-    said = "\n".join(page.locator(f"#t-{ASR} .answer.m0, #t-{ASR} .answer.m2").all_inner_texts())
+    said = "\n".join(page.locator(f"#t-{ASR} .answer.m0").all_inner_texts())
     assert "<script>document.title = 'owned'</script>" in said
     assert '"><img src=x onerror="document.title=1">' in said
     assert "</textarea></pre></style></script><h1>big</h1>" in said

@@ -189,7 +189,8 @@ def test_the_command_repeats_the_run(runs: dict[str, Run]) -> None:
         "gen_kwargs": {"temperature": 0.5},
         "torch_seed": 7,
     }
-    words = shlex.split(build([replace(run, config=config)], how=QUICK).runs[0].command)
+    (command,) = build([replace(run, config=config)], how=QUICK).runs[0].commands
+    words = shlex.split(command)
     found = dict(zip(words[1:-1:2], words[2:-1:2], strict=True))
     assert words[0] == "lm_eval"
     assert found == {
@@ -202,6 +203,24 @@ def test_the_command_repeats_the_run(runs: dict[str, Run]) -> None:
         "--gen_kwargs": "temperature=0.5",
         "--seed": "0,1234,7,1234",
     }
+
+
+@pytest.mark.parametrize("elsewhere", [True, False], ids=["answers made elsewhere", "a run scored again"])
+def test_numbers_of_a_scoring_are_repeated_by_that(elsewhere: bool, runs: dict[str, Run]) -> None:
+    run = runs["mira"]
+    raw = {
+        **run.raw,
+        "dsb2_score": {"dsb2_tasks": "9.9", "of": "a b.jsonl", "rule": "strict", "forced": True, "judge": {"model": "j"}},
+    }
+    config = {"model": "answers", "model_args": {"name": "mira"}} if elsewhere else run.config
+    told = build([replace(run, raw=raw, config=config)], how=QUICK).runs[0]
+    if elsewhere:
+        assert told.commands == ("dsb2 score --answers 'a b.jsonl' --data samples --name mira --rule strict --force",)
+    else:
+        assert told.commands[0].startswith("lm_eval --tasks")
+        assert told.commands[1:] == ("dsb2 score 'a b.jsonl' --rule strict --force",)
+    assert told.versions["dsb2-tasks"] == "9.9"
+    assert told.settings["dsb2_score.judge.model"] == "j"
 
 
 def test_keys_and_tokens_do_not_get_into_a_report(runs: dict[str, Run]) -> None:

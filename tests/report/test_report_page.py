@@ -59,8 +59,8 @@ class _Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def source(folder: Path, runs: dict[str, Run]) -> str:
-    both = [runs["evil"], runs["sonata"]]
-    return render(build(both, read_baseline(str(folder / "cascade")), how=QUICK), choose(both, 10, audio_bytes=400_000))
+    report = build([runs["evil"], runs["sonata"]], read_baseline(str(folder / "cascade")), how=QUICK)
+    return render(report, choose(report, 10, audio_bytes=400_000))
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +162,8 @@ def test_a_page_without_baseline_has_no_improvement(runs: dict[str, Run]) -> Non
 
 def test_the_same_runs_give_the_same_page(folder: Path, runs: dict[str, Run]) -> None:
     def make() -> str:
-        run = read_run(runs["mira"].path)
-        return render(build([run], read_baseline(str(folder / "cascade")), how=QUICK), choose([run], 2, audio_bytes=100_000))
+        report = build([read_run(runs["mira"].path)], read_baseline(str(folder / "cascade")), how=QUICK)
+        return render(report, choose(report, 2, audio_bytes=100_000))
 
     assert make() == make()
 

@@ -12,11 +12,16 @@ import soundfile
 from _report_runs import ASR, write_run
 
 from dsb2_tasks.audio import STORE, RawAudio, decode, make_handle
-from dsb2_tasks.report import choose
+from dsb2_tasks.report import Drawing, Shown, build
+from dsb2_tasks.report import choose as choose_of
 from dsb2_tasks.report._clips import Clips
 from dsb2_tasks.results import Run, read_run
 
 ONE = ["dsb2_superb_asr_librispeech"]
+
+
+def choose(runs: list[Run], count: int, seed: int = 0, **settings) -> Shown:
+    return choose_of(build(runs, how=Drawing(draws=100, seed=seed)), count, **settings)
 
 
 def test_the_worst_come_first_then_some_by_chance(runs: dict[str, Run]) -> None:
