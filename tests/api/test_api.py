@@ -112,7 +112,7 @@ def test_clips_joined_for_servers_that_take_one(load: Load, shelf: Shelf) -> Non
     first, second = tone(700, 0.5, 8_000), tone(300, 1.0)
     clips = [shelf.put(file(first, 8_000)), shelf.put(file(np.stack([second, second], axis=1)))]
     with FakeServer(listen) as server:
-        lm = load(server, clips="joined")
+        lm = load(server, clips="joined", concurrency=1)
         answers = ask(lm, request("Same?", *clips), request("One?", clips[1]))
     [(form, data)] = sent_files(server.requests[0])
     samples, rate = soundfile.read(io.BytesIO(data), dtype="float32")
@@ -356,7 +356,7 @@ def test_a_refused_request_fails_alone_and_is_asked_again(load: Load, caplog: py
 def test_a_window_that_fails_fails_the_question_once(load: Load, shelf: Shelf) -> None:
     clip = shelf.put(file(tone(440, 5.0)))
     with FakeServer([error(400, "no"), chat_reply("fine")]) as server:
-        lm = load(server, long_audio="chunk", max_audio_seconds=2)
+        lm = load(server, long_audio="chunk", max_audio_seconds=2, concurrency=1)
         answers = ask(lm, request("What?", clip), request("And?"))
     assert [read_failure(answers[0]), answers[1]] == [("model_error", "400: no"), "fine"]
     assert lm.effort["answers_asked"] == 2
