@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +69,14 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Casc
         return Cascade(device="cpu", **arguments)
 
     return make
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """For tiny models: they only lose time by sharing their work."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -6,12 +6,14 @@ import importlib.util
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import jiwer
 import pytest
+from cascade_helpers import make_llama
 
 from dsb2_tasks import catalog, compat
 from dsb2_tasks.models._asr import RecognizerError
@@ -50,19 +52,29 @@ def folder(example: Path, maker: ModuleType, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session")
-def run(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def evaluate(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Any]]:
+    """Runs the example with the demo recogniser; all runs share their stores."""
     from lm_eval.evaluator import simple_evaluate
 
     cache = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DSB2_CACHE", str(cache))
-        try:
-            model = Cascade("demo", device="cpu")
-        except (DemoUnavailable, RecognizerError) as error:
-            pytest.skip(str(error))
-        found = simple_evaluate(model, tasks=[TASK], task_manager=compat.task_manager([folder]), log_samples=True)
-    assert found is not None
-    return found
+
+    def run(**arguments: Any) -> dict[str, Any]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("DSB2_CACHE", str(cache))
+            try:
+                model = Cascade("demo", device="cpu", **arguments)
+            except (DemoUnavailable, RecognizerError) as error:
+                pytest.skip(str(error))
+            found = simple_evaluate(model, tasks=[TASK], task_manager=compat.task_manager([folder]), log_samples=True)
+        assert found is not None
+        return found
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def run(evaluate: Callable) -> dict[str, Any]:
+    return evaluate()
 
 
 def _words(text: str) -> str:
@@ -89,6 +101,14 @@ def test_the_answers_are_the_words_by_another_count(run: dict[str, Any]) -> None
         (r, a) for r, a in zip(references, answers, strict=True) if re.fullmatch(r"(front|rear|side) (left|right|center)", r)
     ]
     assert len(phrases) == 8 and sum(r == a for r, a in phrases) >= 6
+
+
+@pytest.mark.slow
+def test_a_language_model_behind_it_changes_no_transcript(run: dict[str, Any], evaluate: Callable, tmp_path: Path) -> None:
+    cascade = evaluate(llm="hf", pretrained=str(make_llama(tmp_path)), dtype="float32")
+    assert cascade["results"][TASK] == run["results"][TASK]
+    time = cascade["config"]["dsb2_model"]["time"]
+    assert (time["transcripts_from_store"], time["transcripts_made"], time["answers_asked"]) == (19, 0, 19)
 
 
 def test_the_example_stands_in_the_catalogue_and_in_no_official_mean(folder: Path) -> None:

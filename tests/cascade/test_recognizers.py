@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,7 @@ from dsb2_tasks.models._asr import Recognizer, RecognizerError, load_recognizer
 from dsb2_tasks.models._cascade_demo import DemoUnavailable
 
 needs_transformers = pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="transformers is not installed")
-pytestmark = needs_transformers
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """A model this small only loses time by sharing its work."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = [needs_transformers, pytest.mark.usefixtures("one_thread")]
 
 
 @pytest.fixture(scope="session")
