@@ -76,7 +76,7 @@ def render(report: Report, samples: Shown | None = None) -> str:
             event_meanings=_EVENTS,
             failures=sorted({failure for run in report.runs for failure in run.failures or ()}),
             verdicts=[_verdicts(report, i) for i in range(len(report.runs))],
-            left=[_left_out(report, i) for i in range(len(report.runs))],
+            left=[row for row in report.tasks if any(cell and cell.gain and cell.gain.reason for cell in row.cells)],
             shown_characters=f"{_text.SHOWN_CHARACTERS:,}",
         )
     )
@@ -290,12 +290,3 @@ def _verdicts(report: Report, run: int) -> dict[int, int]:
     """On how many tasks a run is better (1), worse (-1) or neither (0) than the first."""
     cells = [row.cells[run] for row in report.tasks]
     return Counter(cell.difference.verdict for cell in cells if cell and cell.difference and cell.difference.difference)
-
-
-def _left_out(report: Report, run: int) -> list[tuple[TaskRow, str]]:
-    found = []
-    for row in report.tasks:
-        cell = row.cells[run]
-        if cell is not None and cell.gain is not None and cell.gain.reason is not None:
-            found.append((row, cell.gain.reason))
-    return found

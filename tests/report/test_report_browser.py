@@ -139,6 +139,14 @@ def test_a_run_can_be_hidden_and_shown_again(page) -> None:
     assert page.locator("td.m1:visible").count() == before
 
 
+def test_what_is_better_or_worse_is_told_without_colour(page) -> None:
+    cells = page.locator("#differences ~ div td[data-label=Difference]")
+    assert cells.count() > 0
+    marks = page.locator("#differences ~ div .better, #differences ~ div .worse")
+    assert set(marks.evaluate_all("m => m.map(e => e.textContent + e.getAttribute('aria-label'))")) <= {"▲better", "▼worse"}
+    assert marks.count() > 0
+
+
 def test_a_link_opens_its_task_even_if_a_filter_hides_it(page) -> None:
     page.get_by_label("Search tasks").fill("no such")
     page.evaluate(f"location.hash = 't-{ASR}'")
