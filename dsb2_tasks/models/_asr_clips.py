@@ -47,6 +47,10 @@ class Transcripts:
         """
         self._recognizer, self._policy, self._store = recognizer, policy, store
         self._batch_size = max(batch_size, recognizer.least_batch)
+        self.begin()
+
+    def begin(self) -> None:
+        """Counts anew."""
         self.seconds, self.work_seconds = 0.0, 0.0
         self.found, self.made = 0, 0
 

@@ -153,6 +153,10 @@ class Cascade(AudioLM):
 
     # ------------------------------------------------------------------ asking
 
+    def _begin(self) -> None:
+        super()._begin()
+        self._transcripts.begin()
+
     def _question(self, request: Request) -> Question:
         """A question whose key also says what the handles do: the language told, and whether the transcript is the answer."""
         question = super()._question(request)
@@ -281,14 +285,14 @@ class Cascade(AudioLM):
 
     @property
     def effort(self) -> dict[str, Any]:
-        """What this run of this process took; not the same for a resumed run."""
+        """What this evaluation took this process; not the same for a resumed run."""
         heard = self._transcripts
         return {
             **super().effort,
             "transcripts_from_store": heard.found,
             "transcripts_made": heard.made,
-            "audio_hours": round(heard.seconds / 3600, 4),
-            "real_time_factor": round(heard.work_seconds / heard.seconds, 3) if heard.seconds else None,
+            "audio_seconds": round(heard.seconds, 3),
+            "recognizer_seconds": round(heard.work_seconds, 3),
         }
 
     @property
@@ -311,7 +315,7 @@ class Cascade(AudioLM):
                 "preprocessing": self._preprocessing,
                 **self.counts,
                 **unknown,
-                "time": {**self.effort, "ranks": self.world_size},
+                "time": self.time,
             },
         }
 

@@ -170,6 +170,14 @@ def test_the_host_cache_gets_the_whole_question(model: Callable, clip: Callable)
     )  # never a failure
 
 
+def test_every_evaluation_counts_its_own(model: Callable, clip: Callable) -> None:
+    lm = model(Echo())
+    for made, found in ((1, 0), (0, 1)):
+        lm.generate_until([request(clip(noise(1)))])
+        time = lm.get_model_info()["dsb2_model"]["time"]
+        assert (time["transcripts_made"], time["transcripts_from_store"]) == (made, found)
+
+
 def test_stop_strings_cut_the_answer(model: Callable, clip: Callable) -> None:
     assert model(Echo()).generate_until([request(clip(noise(1)), clip(noise(2)), until=["\n"])]) == ["1.0 seconds"]
 

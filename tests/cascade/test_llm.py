@@ -201,7 +201,7 @@ def test_a_killed_run_asks_neither_model_again(
     assert echo.heard == [] and len(parrot.asked) == 1
     assert resumed.get_model_info()["dsb2_model"]["time"] | {"seconds": 0} == {
         **{"answers_from_store": 4, "answers_asked": 1, "transcripts_from_store": 1, "transcripts_made": 0},
-        **{"audio_hours": 0.0, "real_time_factor": None, "seconds": 0, "ranks": 1},
+        **{"audio_seconds": 0.0, "recognizer_seconds": 0.0, "seconds": 0, "ranks": 1},
     }
 
 
