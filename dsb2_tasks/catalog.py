@@ -302,6 +302,7 @@ def complete(config: dict[str, Any], where: str | Path) -> dict[str, Any]:
     settings = config.get("generation_kwargs") or {}
     if not isinstance(settings, dict):
         raise SpecError(f"{where}: generation_kwargs: a mapping is needed, found {settings!r}")
+    del base["dsb2_base"]  # where the facts of the suite's own files come from says nothing of anybody else's
     return {**base, **config, "generation_kwargs": {**base["generation_kwargs"], **settings}}
 
 

@@ -27,6 +27,7 @@ class QuickManager(TaskManager):
             if not Path(folder).is_dir():
                 raise WrongUse(f"--include_path {str(folder)!r}: no such folder")
         paths = plugin.merge_paths(catalog.search_paths(), self._given)
+        catalog.included[:] = [Path(path).resolve() for path in self._given]  # for the group of community tasks
         self._known = catalog.read_catalog([Path(path) for path in paths])
         self._scanned_all = False
         super().__init__(include_path=paths, include_defaults=False, metadata=metadata)

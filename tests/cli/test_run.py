@@ -227,3 +227,30 @@ def test_predict_only_and_a_fault_of_the_data(tmp_path: Path) -> None:
     assert json.loads(file.read_text())["results"][TURNS]["bypass,none"] == 999
     result = run(*arguments, "--data", "/nowhere")
     assert result.exit_code == 1 and "data='/nowhere' is neither 'hub' nor 'samples'" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_several_processes(tmp_path: Path) -> None:
+    arguments = ["--tasks", TURNS, "--model", "hf-audio", "--model_args", "pretrained=tiny", "--data", "samples", "--limit", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc_per_node",
+        "2",
+        "-m",
+        "dsb2_tasks.cli",
+        "run",
+    ]
+    done = subprocess.run(
+        [*command, *arguments, "--output_path", str(tmp_path / "out"), "--log_samples"],
+        env={**os.environ, "DSB2_CACHE": str(tmp_path), "DSB2_NO_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (file,) = tmp_path.rglob("samples_*.jsonl")
+    assert sorted(json.loads(line)["doc_id"] for line in file.read_text().splitlines()) == [0, 1]

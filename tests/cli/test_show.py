@@ -110,6 +110,7 @@ def test_wrong_use(arguments: list[str], code: int, said: str) -> None:
 def test_a_task_without_samples_is_shown_without_an_example(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(MINE.replace("DATA", "Org/Elsewhere"))
     found = shown("mine", "--include_path", str(tmp_path))
+    assert found["source"] == "" and "citation" not in found["spec"]  # what holds of the suite itself is not said of others
     assert found["example"] is None and "no embedded samples of 'Org/Elsewhere'" in found["no_documents"]
     text = run("mine", "--include_path", str(tmp_path)).stdout
     assert "none: there are no embedded samples" in text and "\x1b" not in text and r"What\x1b[31m?" in text

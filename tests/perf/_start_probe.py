@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-import lm_eval.models  # before our model registers: lm-eval fills its registry only while that is empty
+import lm_eval.models  # noqa: F401 (lm-eval fills its registry only while that is empty, so before ours)
 from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
 
