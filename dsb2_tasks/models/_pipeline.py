@@ -102,7 +102,8 @@ class Pipeline:
         readable = [(i, n) for i, n in enumerate(lengths) if not isinstance(n, Failure)]
         batches = cut_batches(
             [seconds for _, seconds in readable],
-            [(questions[i].generation.group, questions[i].chat.reply_begun) for i, _ in readable],
+            # Processors refuse a batch in which only some have clips.
+            [(questions[i].generation.group, questions[i].chat.reply_begun, bool(questions[i].audio)) for i, _ in readable],
             size=lambda: self._sizes.size,
             max_seconds=self._max_seconds,
             tokens=[questions[i].generation.max_new_tokens for i, _ in readable],

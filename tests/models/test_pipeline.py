@@ -121,6 +121,13 @@ def test_a_cap_on_the_tokens_of_a_batch(load: Load, shelf: Shelf, monkeypatch: P
     assert ear.rows == [8, 2, 2, 2, 2]
 
 
+def test_questions_with_and_without_clips_are_asked_apart(load: Load, shelf: Shelf, monkeypatch: Patch) -> None:
+    lm = load(batch_size=8)
+    ear = Listening(lm, monkeypatch)
+    lm.generate_until([*clips(shelf, 3), request("How many seconds are in a minute?", max_gen_toks=2)])
+    assert sorted(ear.rows) == [1, 3]
+
+
 def test_an_adapter_that_asks_alone(load: Load, shelf: Shelf, monkeypatch: Patch) -> None:
     monkeypatch.setattr(Adapter, "alone", True)
     lm = load(batch_size=8)
