@@ -100,7 +100,8 @@ def load(
         with _explained(ValueError):  # of a type that transformers does not know either
             config = transformers.AutoConfig.from_pretrained(source, **common)
         family = find_adapter(config.model_type, adapter)
-        with _explained(UnknownFamily, OSError):  # a processor that is not there
+        # A folder without a processor is no model for us; a hub's may just not be fetched yet.
+        with _explained(UnknownFamily, *((OSError,) if Path(source).is_dir() else ())):
             model_class = _model_class(config, family)
             hearing = family(family.load_processor(source, **common))
             template = hearing.chat_template
@@ -166,7 +167,7 @@ def _one_error(pretrained: str) -> Iterator[None]:
     except Exception as error:  # hub client and transformers raise a dozen unrelated types: offline, gated, gone, other format
         log.debug("pretrained=%r", pretrained, exc_info=True)
         reason = _reason(error)
-        if os.environ.get("HF_HUB_OFFLINE"):
+        if os.environ.get("HF_HUB_OFFLINE") and isinstance(error, OSError):
             reason = f"{reason}. HF_HUB_OFFLINE is set, so only models fetched before can be found"
         raise ModelUnavailable(
             f"pretrained={pretrained!r} cannot be loaded: {reason}. Ways out: pretrained=<folder with a model>; "
