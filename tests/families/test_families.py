@@ -70,6 +70,8 @@ def questions(shelf: Shelf, name: str) -> list[Instance]:
     made = [request("What is said?", clip) for clip in clips]
     if FAMILIES[name].clips != 1:
         made += [request("Which sounds longer?", clips[2], clips[3]), request("Which sounds longer?", clips[3], clips[2])]
+    if FAMILIES[name].text:
+        made.insert(2, request("How many seconds are in a minute?"))
     return made
 
 
@@ -193,10 +195,9 @@ def test_a_clip_is_heard_alike_alone_and_beside_others(folder: Callable[[str], P
 @ALL
 def test_greedy_answers_do_not_depend_on_the_batch(load: Load, shelf: Shelf, name: str) -> None:
     requests = questions(shelf, name)
-    batch = 1 if FAMILIES[name].alone else 4
-    together = load(name, resume=False, batch_size=batch).generate_until(requests)
-    assert load(name, resume=False, batch_size=batch).generate_until(requests[::-1])[::-1] == together
-    assert by_one(load(name, resume=False), requests) == together
+    together = load(name, resume=False, batch_size=4).generate_until(requests)
+    assert load(name, resume=False, batch_size=4).generate_until(requests[::-1])[::-1] == together
+    assert by_one(load(name, resume=False, batch_size=1), requests) == together
     assert len(set(together)) > len(together) // 2
 
 
@@ -214,20 +215,21 @@ def test_text_without_a_clip(load: Load, name: str) -> None:
 @ALL
 def test_a_run_goes_on_from_the_store(load: Load, shelf: Shelf, name: str) -> None:
     requests = questions(shelf, name)
-    batch = 1 if FAMILIES[name].alone else 4
-    whole = load(name, resume=False, batch_size=batch)
+    whole = load(name, resume=False, batch_size=4)
     expected = whole.generate_until(requests)
-    load(name, batch_size=batch).generate_until(requests[:3])
-    rest = load(name, batch_size=batch)
+    load(name, batch_size=4).generate_until(requests[:3])
+    rest = load(name, batch_size=4)
     assert rest.generate_until(requests) == expected
     assert rest.effort["answers_asked"] == len(requests) - 3
     assert rest.counts == whole.counts
+    joined = sum(len(asked.args) == 3 and len(asked.args[2]["audio"]) > 1 for asked in requests) if rest._adapter.joins else 0
+    assert rest.counts["audio_events"].get("joined", 0) == joined
 
 
 @ALL
 def test_answers_at_the_token_cap_are_counted(load: Load, shelf: Shelf, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     requests = questions(shelf, name)
-    lm = load(name, resume=False, batch_size=1 if FAMILIES[name].alone else 4, max_new_tokens=5)
+    lm = load(name, resume=False, batch_size=4, max_new_tokens=5)
     outputs: list[list[int]] = []
     new_tokens = lm._adapter.new_tokens
 
@@ -248,9 +250,11 @@ def test_a_recogniser_is_asked_about_one_clip_only(load: Load, shelf: Shelf, cap
     lm = load("whisper", resume=False)
     assert lm.identity["instruction"] == "not heard" and lm.get_model_info()["dsb2_model"]["instruction"] == "not heard"
     assert caplog.text.count("does not hear the instruction") == 1
-    one, other, two = lm.generate_until([request("What is said?", a), request("How loud is it?", a), request("Same?", a, b)])
+    asked = [request("What is said?", a), request("How loud is it?", a), request("Same?", a, b), request("Say yes.")]
+    one, other, two, none = lm.generate_until(asked)
     assert one == other != ""
     assert read_failure(two) == ("model_error", "2 clips; the model takes 1 a turn")
+    assert read_failure(none) == ("model_error", "0 clips; the model needs 1 a turn")
 
 
 def test_a_recogniser_keeps_its_bounds(load: Load, shelf: Shelf) -> None:
