@@ -151,7 +151,7 @@ def build(
         raise ReportError(f"{len(runs)} runs; a report shows 1 to {MOST_RUNS} side by side")
     how = how or Drawing()
     known = catalog.read_catalog([catalog.yaml_root()])
-    name, caveats = (baseline.name, baseline.caveats) if baseline is not None else (_counted_over(runs), ())
+    name, caveats = (baseline.name or "baseline", baseline.caveats) if baseline is not None else _counted_over(runs)
     differences = [_differences(run, runs[0], how) if run is not runs[0] else {} for run in runs]
     rows = [
         TaskRow(
@@ -191,15 +191,19 @@ def _place(spec: TaskSpec) -> tuple[bool, str, int, int, str]:
     return spec.suite != OFFICIAL_SUITE, spec.suite, _MODALITIES.index(spec.modality), known, spec.domain
 
 
-def _counted_over(runs: Sequence[Run]) -> str | None:
-    """Name of the one baseline that all runs were counted over when they were made; None if there is no such."""
+def _counted_over(runs: Sequence[Run]) -> tuple[str | None, tuple[str, ...]]:
+    """The one baseline that all runs were counted over when they were made, with what to tell of it; None if there is no such."""
     names = {
-        str(result.baseline.get("name")) if result.baseline else ""
+        str((result.baseline or {}).get("name") or "the run's own baseline")
         for run in runs
         for result in run.tasks.values()
         if result.baseline or "relative_improvement" in result.values
     }
-    return names.pop() or "the run's own baseline" if len(names) == 1 else None
+    if len(names) == 1:
+        return names.pop(), ("Improvements are as the runs counted them; intervals are normal ones, from their standard errors.",)
+    if names:
+        return None, (f"The runs were counted over different baselines ({', '.join(sorted(names))}); no improvement is shown.",)
+    return None, ()
 
 
 def _differences(run: Run, reference: Run, how: Drawing) -> dict[str, TaskDifference]:

@@ -100,7 +100,7 @@ def _notes(report: Report, escape: Callable[[str], str]) -> list[str]:
     notes += [f"{escape(run.name)}: {run.limit}." for run in report.runs if run.limit]
     if report.baseline:
         notes.append(
-            f"Improvements are relative to {escape(report.baseline)}, with {percent(report.how.level)} bootstrap intervals "
+            f"Improvements are relative to {escape(report.baseline)}, with {percent(report.how.level)} intervals "
             f"({report.how.draws} draws, seed {report.how.seed})."
         )
     return notes + [escape(caveat) for caveat in report.caveats]

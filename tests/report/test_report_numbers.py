@@ -110,6 +110,9 @@ def test_improvements_that_the_run_counted_are_shown_with_their_own_errors(runs:
     report = build([replace(runs["mira"], tasks={name: told, other.task: other})], how=Drawing(draws=4000))
     gains = {row.name: row.cells[0].gain for row in report.tasks}
     assert report.baseline == "cascade"
+    assert report.caveats == (
+        "Improvements are as the runs counted them; intervals are normal ones, from their standard errors.",
+    )
     assert gains[name].interval.value == 0.25
     assert gains[name].interval.low == pytest.approx(0.25 - 1.96 * 0.1, abs=0.02)
     assert gains[other.task].reason == "the baseline is 0"
@@ -121,7 +124,9 @@ def test_runs_over_different_baselines_are_not_put_beside_each_other(runs: dict[
         values = {**task.values, "relative_improvement": Reading(0.5, 0.1, True)}
         return replace(run, tasks={task.task: replace(task, values=values, baseline={"name": name})})
 
-    assert build([over(runs["mira"], "a"), over(runs["sonata"], "b")], how=QUICK).baseline is None
+    mixed = build([over(runs["mira"], "a"), over(runs["sonata"], "b")], how=QUICK)
+    assert mixed.baseline is None
+    assert mixed.caveats == ("The runs were counted over different baselines (a, b); no improvement is shown.",)
     assert build([over(runs["mira"], "a"), over(runs["sonata"], "a")], how=QUICK).baseline == "a"
 
 
