@@ -244,6 +244,15 @@ def test_granite_without_its_lora_is_refused(folder: Folder, tmp_path: Path) -> 
     assert "LoRA weights for speech were not loaded; run: pip install peft" in refused(str(tmp_path / "granite"))
 
 
+def test_granite_with_a_peft_too_old_for_its_lora_stops_before_the_run(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_old(model: Any) -> None:
+        raise ValueError("The version of PEFT you are using is not compatible")
+
+    monkeypatch.setattr(transformers.GraniteSpeechForConditionalGeneration, "_hf_peft_config_loaded", True)
+    monkeypatch.setattr(transformers.GraniteSpeechForConditionalGeneration, "enable_adapters", too_old)
+    assert "The version of PEFT you are using is not compatible" in refused(str(folder("granite_speech")))
+
+
 # ---------------------------------------------------------------- quantized weights
 
 

@@ -45,10 +45,13 @@ class GraniteSpeech(Adapter):
         )
 
     def ready(self, model: Any, source: str, **common: Any) -> None:
-        """Refuses a model whose adapter weights for speech could not be loaded.
+        """Refuses a model whose LoRA weights for speech could not be loaded, or will not be used.
 
         Raises:
             UnknownFamily: peft is not installed.
+            ValueError: peft is older than transformers asks for.
         """
         if getattr(model.config, "has_lora_adapter", False) and not has_peft(model):
             raise UnknownFamily("its LoRA weights for speech were not loaded; run: pip install peft")
+        if model._hf_peft_config_loaded:
+            model.enable_adapters()  # the model does so itself at every request: what is wrong shows here, before the run
