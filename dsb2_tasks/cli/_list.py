@@ -93,7 +93,8 @@ def _show_tasks(tasks: list[TaskEntry], as_json: bool) -> None:
     if as_json:
         _output.show_json([_object(task) for task in tasks])
         return
-    table = _output.table("task", "modality", "domain", "kind", "metric", "language", ">rows", "confidence")
+    columns = ("task", "modality", "domain", "kind", "metric", "language", ">rows", "confidence")
+    table = _output.table(*columns, one_line=True)
     for task in tasks:
         spec = task.spec
         metric = f"{spec.metric}{'*' if spec.metric_assumed else ''}"
@@ -138,7 +139,7 @@ def _show_groups(known: Catalog, tasks: set[str], word: str | None, as_json: boo
     if as_json:
         _output.show_json(found)
         return
-    table = _output.table("group", "title", "suite", ">tasks")
+    table = _output.table("group", "title", "suite", ">tasks", one_line=True)
     for row in found:
         _output.add(table, row["name"], row["title"], row["suite"], len(row["tasks"]))
     if found:

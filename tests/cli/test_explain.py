@@ -64,14 +64,18 @@ def test_steps_of_a_choice() -> None:
     assert found["cleaned"] == "Not anger: a **joyful** one."
     assert found["candidates"] == [{"text": "anger", "value": "anger"}, {"text": "**joyful**", "value": "joy"}]
     assert (found["value"], found["status"], found["rule"]) == ("joy", "ok", "mention")
-    assert found["statistics"] == {"accuracy": [1.0]} and found["reference"] == "joy"
+    assert found["statistics"] == {"accuracy": [1.0], "phase1_exact": [0.0]} and found["reference"] == "joy"
     assert (found["doc"], found["prompt"]) == (None, None)
 
 
 def test_two_options_are_shown_as_ambiguous() -> None:
     found = explained(EMOTION, "--label", "joy", "--answer", "fear or joy")
     assert [candidate["value"] for candidate in found["candidates"]] == ["fear", "joy"]
-    assert (found["value"], found["status"], found["statistics"]) == (None, "ambiguous", {"accuracy": [0.0]})
+    assert (found["value"], found["status"], found["statistics"]) == (
+        None,
+        "ambiguous",
+        {"accuracy": [0.0], "phase1_exact": [0.0]},
+    )
 
 
 def test_numbers_seen_are_candidates() -> None:
@@ -121,7 +125,11 @@ def test_another_document_and_another_place(tmp_path: Path) -> None:
 
 def test_a_failure_of_the_tool_is_no_answer() -> None:
     found = explained(EMOTION, "--label", "joy", "--answer", failure("audio_error", "joy"))
-    assert (found["status"], found["value"], found["statistics"]) == ("audio_error", None, {"accuracy": None})
+    assert (found["status"], found["value"], found["statistics"]) == (
+        "audio_error",
+        None,
+        {"accuracy": None, "phase1_exact": None},
+    )
 
 
 @pytest.mark.parametrize("answer", ["", "\ud83d\x00\x1b[31mjoy", "joy 1\n" * 10_000])

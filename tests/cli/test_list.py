@@ -138,3 +138,13 @@ def test_control_sequences_of_strangers_stay_text(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(MINE.format(name='"evil\\e]0;x\\a[red]"', domain="mine_only"))
     result = run("--include_path", str(tmp_path), "--domain", "mine_only")
     assert "\x1b" not in result.stdout and "\x07" not in result.stdout and r"evil\x1b]0;x\x07[red]" in result.stdout
+
+
+@pytest.mark.parametrize("width", [60, 100, 250])
+def test_a_terminal_shows_whole_names_on_one_line_each(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
+    lines = run("--domain", "rhythm_analysis").stdout.splitlines()[2:]
+    members = [name for name, spec in SPECS.items() if spec.domain == "rhythm_analysis"]
+    assert [line.split()[0] for line in lines] == members

@@ -32,7 +32,7 @@ def start(command: str, task: str) -> Start:
     """Starts one process and waits until its model is asked."""
     data = ("--data", "samples") if command == "dsb2" else ("--metadata", '{"data": "samples"}')
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    used, began = _children(), time.time()
+    used, began = children(), time.time()
     done = subprocess.run(
         [sys.executable, str(_PROBE), command, *_RUN, task, *data],
         env=environment,
@@ -44,10 +44,11 @@ def start(command: str, task: str) -> Start:
     times = [float(line.split()[-1]) for line in done.stdout.splitlines() if line.startswith("first request at")]
     if not times:
         raise RuntimeError(f"{command} asked its model nothing:\n{done.stderr[-3000:]}")
-    return Start(times[0] - began, _children() - used)
+    return Start(times[0] - began, children() - used)
 
 
-def _children() -> float:
+def children() -> float:
+    """Seconds of the processor that finished processes took, all together."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
