@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dsb2_tasks import hooks, metrics
+from dsb2_tasks import __version__, hooks, metrics
 from dsb2_tasks.audio import AudioError, read_failure
 from dsb2_tasks.baseline import Baseline, BaselineError
 from dsb2_tasks.hooks import Scored
@@ -168,7 +168,7 @@ class Scorer:
 
     def told(self, rows: Mapping[str, Rows]) -> dict[str, Any]:
         """What the results file says beside numbers: how answers were read, and what the improvement is over."""
-        told: dict[str, Any] = {"statuses": self._statuses(rows)}
+        told: dict[str, Any] = {"statuses": self._statuses(rows), "dsb2_tasks": __version__}
         if self._baseline is not None:
             entry = self._baseline.entries.get(self.task)
             told["left_out"] = self.improvement(rows).reason

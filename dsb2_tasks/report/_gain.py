@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dsb2_tasks.baseline import Baseline
 from dsb2_tasks.metrics import Row
 from dsb2_tasks.results import TaskResult
-from dsb2_tasks.scoring import Interval, improvement_draws, mean_interval, numbered
+from dsb2_tasks.scoring import Interval, Measured, improvement_draws, mean_interval, numbered
 
 Floats = NDArray[np.float64]
 Rows = Sequence[Row | None]
@@ -63,12 +63,12 @@ def gain_over(baseline: Baseline, result: TaskResult, how: Drawing) -> Gain:
     base_keys, base_rows = entry.samples
     if not rows:
         return _by_error(result.task, made.value, made.stderr, how)
-    compared: tuple[Rows, Rows | tuple[float, float]] = rows, (entry.measured.value, entry.measured.stderr)
+    compared: tuple[Rows, Rows | Measured] = rows, entry.measured
     paired = False
     if base_rows:
         pairs = _pairs(_keyed(result, metric.name), dict(zip(numbered(base_keys), base_rows, strict=True)))
         paired = len(pairs) == len(rows) == len(base_rows)
-        compared = ([own for own, _ in pairs], [other for _, other in pairs]) if paired else (rows, list(base_rows))
+        compared = ([own for own, _ in pairs], [other for _, other in pairs]) if paired else (rows, base_rows)
     drawn = improvement_draws(metric, *compared, paired=paired, draws=how.draws, seed=how.seed_of(result.task))
     return _gain(made.value, drawn, how)
 

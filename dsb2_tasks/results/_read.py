@@ -20,6 +20,8 @@ from dsb2_tasks.spec import TaskSpec
 #: A results file of all 180 tasks is about 1 MB; this keeps a wrong file from filling the memory.
 _LARGEST = 512 * 2**20
 _FILTER = ",none"
+#: Model arguments that name a model: those of lm-eval, and the one that scored answers from elsewhere carry.
+_NAMES = frozenset(("pretrained", "peft", "delta", "model", "path", "engine", "name"))
 
 
 class ResultsError(ValueError):
@@ -50,7 +52,7 @@ def read_results(path: str | Path) -> Run:
     config = _mapping(raw, "config", file) if "config" in raw else {}
     groups = _mapping(raw, "groups", file) if "groups" in raw else {}
     members = _mapping(raw, "group_subtasks", file) if "group_subtasks" in raw else {}
-    name = str(raw.get("model_name") or config.get("model") or file.parent.name)
+    name = _name(raw, config) or file.parent.name
     source = raw.get("model_source") or config.get("model") or ""
     return Run(
         path=file,
@@ -65,6 +67,13 @@ def read_results(path: str | Path) -> Run:
         config=config,
         raw=raw,
     )
+
+
+def _name(raw: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """The model's name; where none was named lm-eval makes one up at random, and the backend's says more."""
+    arguments = config.get("model_args")
+    named = isinstance(arguments, dict) and not _NAMES.isdisjoint(arguments)
+    return str((raw.get("model_name") if named else None) or config.get("model") or raw.get("model_name") or "")
 
 
 def _results_file(path: Path) -> Path:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsb2_tasks.metrics import Metric, Row
+from dsb2_tasks.scoring._improvement import Measured
 from dsb2_tasks.scoring._rules import improvement, relative_improvement
 
 Floats = NDArray[np.float64]
@@ -108,15 +109,15 @@ def bootstrap_improvement(
 
 
 def improvement_draws(
-    metric: Metric, rows: Rows, baseline: Rows | tuple[float, float], *, paired: bool = True, draws: int = 1000, seed: int = 0
+    metric: Metric, rows: Rows, baseline: Rows | Measured, *, paired: bool = True, draws: int = 1000, seed: int = 0
 ) -> Floats:
     """Relative improvements under re-drawn samples, shape (draws,); nan where a draw leaves it undefined.
 
     Args:
         metric: The metric.
         rows: The system's rows.
-        baseline: The baseline's rows; or, where only its number is known, value and standard error: it is then drawn from a
-            normal distribution, or taken as exact where the error is nan.
+        baseline: The baseline's rows; or, where only its numbers are known, these: it is then drawn from a normal distribution,
+            or taken as exact where its error is nan.
         paired: Whether both lists are of the same samples in the same order.
         draws: Number of draws.
         seed: Seed of the generator.
@@ -124,11 +125,11 @@ def improvement_draws(
     Raises:
         ValueError: Paired lists differ in length.
     """
-    if isinstance(baseline, tuple):
+    if isinstance(baseline, Measured):
         own = _joined([metric.replicates(rows, weights) for weights in _weights(len(rows), draws, seed)])
-        center, error = baseline
-        spread = np.random.default_rng([seed, 1]).standard_normal(len(own)) * error if math.isfinite(error) else 0.0
-        return improvement(own, np.full(len(own), center) + spread, metric.higher_is_better)
+        error = baseline.stderr if math.isfinite(baseline.stderr) else 0.0
+        spread = np.random.default_rng([seed, 1]).standard_normal(len(own)) * error
+        return improvement(own, baseline.value + spread, metric.higher_is_better)
     return _pairs(
         metric, rows, baseline, lambda a, b: improvement(a, b, metric.higher_is_better), paired=paired, draws=draws, seed=seed
     )
