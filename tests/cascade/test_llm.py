@@ -345,6 +345,31 @@ def test_llm_args_in_every_form(given: Any) -> None:
     assert read_llm_args(given) == ARGUMENTS
 
 
+def _parsers() -> list[Any]:
+    """How lm-eval reads ``--model_args``: within Python, and from 0.4.13 on another way on the command line."""
+    from lm_eval.utils import simple_parse_args_string
+
+    try:
+        from lm_eval._cli.utils import key_val_to_dict
+    except ImportError:
+        return [simple_parse_args_string]
+    return [simple_parse_args_string, key_val_to_dict]
+
+
+@pytest.mark.parametrize("parse", _parsers(), ids=lambda parse: parse.__name__)
+def test_the_lines_of_the_example_survive_the_parsers_of_lm_eval(parse: Any, repository: Path) -> None:
+    text = (repository / "examples" / "cascade" / "README.md").read_text(encoding="utf-8")
+    paper, api, servers = (parse(line.strip('"')) for line in re.findall(r'--model_args ("?asr=\S+)', text))
+    assert paper == {
+        **{"asr": "openai/whisper-large-v3", "llm": "hf", "pretrained": "meta-llama/Llama-3.1-8B-Instruct", "dtype": "bfloat16"}
+    }
+    assert read_llm_args(api["llm_args"]) == {"model": "gpt-4o-mini", "num_concurrent": 8}
+    assert servers["asr"] == "api:openai/whisper-large-v3@http://localhost:8000/v1"
+    assert read_llm_args(servers["llm_args"]) == {
+        **{"model": "my-llm", "base_url": "http://localhost:8001/v1/chat/completions", "num_concurrent": 8}
+    }
+
+
 def test_a_model_that_cannot_be_had_is_one_error(model: Callable) -> None:
     with pytest.raises(ModelUnavailable, match=r"llm='hf' \(pretrained=nobody/none\) cannot be loaded: \w+: "):
         model(Echo(), llm="hf", pretrained="nobody/none")
