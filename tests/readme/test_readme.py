@@ -26,8 +26,14 @@ COMMANDS = [line for language, body in FENCES if language in ("bash", "console",
 KNOWN = catalog.read_catalog([catalog.yaml_root()])
 
 CASCADE = "--model dsb2-cascade"
-#: Commands that run here as they stand; every other lm_eval command is checked name by name.
+#: Commands that run here as they stand; every other one is checked name by name.
 RUN = [c for c in COMMANDS if "lm_eval" in c and ("data=samples" in c or "DSB2_NO_AUTOLOAD" in c)]
+#: Of "Add a task": they need the folder that is told of there.
+OWN = [c for c in COMMANDS if "door" in c]
+#: In the order of the README they build on one another: a run, and what is made of its files.
+SESSION = [
+    c for c in COMMANDS if c not in OWN and (c.startswith("dsb2 ") or (c in RUN and ("results/" in c or "baseline=" in c)))
+]
 
 
 def _words(command: str) -> tuple[dict[str, str], list[str]]:
@@ -42,9 +48,9 @@ def _words(command: str) -> tuple[dict[str, str], list[str]]:
 
 def _run(command: str, folder: Path) -> str:
     settings, words = _words(command)
-    assert words[0] == "lm_eval"
+    module = {"lm_eval": "lm_eval", "dsb2": "dsb2_tasks.cli"}[words[0]]
     done = subprocess.run(
-        [sys.executable, "-m", "lm_eval", *words[1:]],
+        [sys.executable, "-m", module, *words[1:]],
         env={**os.environ, **settings},
         cwd=folder,
         capture_output=True,
@@ -81,7 +87,8 @@ def test_every_command_is_of_a_known_sort() -> None:
         r"pip install .*",
         r"python -m pytest",
         r"(DSB2_\w+=\d )?lm_eval .*",
-        r"dsb2 explain .*",
+        r"torchrun (--\w+ \S+ )+-m lm_eval .*",
+        r"dsb2 .*",
     )
     strangers = [c for c in COMMANDS if not any(re.fullmatch(sort, c) for sort in sorts)]
     assert COMMANDS
@@ -103,7 +110,7 @@ def test_installed_extras_exist(repository: Path) -> None:
     assert named <= set(project["optional-dependencies"])
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("lm_eval ") and "--tasks" in c])
+@pytest.mark.parametrize("command", [c[c.index("lm_eval ") :] for c in COMMANDS if "lm_eval " in c and "--tasks" in c])
 def test_command_names_what_exists(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = _parse(command, monkeypatch)
     tasks = arguments.tasks.split(",") if isinstance(arguments.tasks, str) else arguments.tasks
@@ -116,7 +123,7 @@ def test_command_names_what_exists(command: str, monkeypatch: pytest.MonkeyPatch
     plugin.register_models(lm_eval.models)
     accepted = set(inspect.signature(get_model(arguments.model).__init__).parameters)
     assert set(arguments.model_args) <= accepted
-    assert set(arguments.metadata or {}) <= {"data", "bad_labels"}
+    assert set(arguments.metadata or {}) <= {"data", "bad_labels", "baseline"}
 
 
 def _own_tasks() -> set[str]:
@@ -124,7 +131,7 @@ def _own_tasks() -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [c for c in RUN if CASCADE not in c])
+@pytest.mark.parametrize("command", [c for c in RUN if CASCADE not in c and c not in SESSION])
 def test_command_runs(command: str, tmp_path: Path) -> None:
     printed = _run(command, tmp_path)
     if "DSB2_NO_AUTOLOAD" in command:
@@ -167,20 +174,33 @@ def test_own_task_runs_as_told(tmp_path: Path) -> None:
         soundfile.write(tmp_path / "clips" / name, np.sin(np.arange(16000) * 0.1).astype("float32"), 16000)
         lines.append(json.dumps({**row, "file_name": name, "label": label}))
     (tmp_path / "clips" / "metadata.jsonl").write_text("\n".join(lines) + "\n")
-    (command,) = (c for c in COMMANDS if "--include_path" in c)
     (name,) = _own_tasks()
-    printed = _run(command, tmp_path)
-    assert name in printed
-    assert "accuracy" in printed
-    assert "SAMPLE DATA" not in printed
+    printed = {command.split()[1]: _run(command, tmp_path) for command in OWN}
+    assert "1 file" in printed["validate"] or "door.yaml" in printed["validate"]
+    assert name in printed["--include_path"]
+    assert "accuracy" in printed["--include_path"]
+    assert "SAMPLE DATA" not in printed["--include_path"]
+    made = (tmp_path / "check.yaml").read_text()
+    assert "task: door_check" in made
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("dsb2 ")])
-def test_explain_runs(command: str) -> None:
-    words = [sys.executable, "-m", "dsb2_tasks.cli", *shlex.split(command)[1:]]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"^value +'no'$", done.stdout, re.MULTILINE)
+@pytest.mark.slow
+def test_the_session_runs_as_told(tmp_path: Path) -> None:
+    """Every dsb2 command, and the runs that they work on, in the order of the README."""
+    printed = {command: _run(command, tmp_path) for command in SESSION}
+    made = {"report.html": b"<!doctype html>", "table.tex": b"\\begin{", "tiny.json": b"{", "deaf.json": b"{"}
+    for name, start in made.items():
+        content = (tmp_path / name).read_bytes()
+        assert start in content[:2000].lower() or start in content, name
+    assert len(SESSION) >= 12
+    for command, text in printed.items():
+        assert text.strip(), command
+        if command.startswith("dsb2 explain"):
+            assert re.search(r"^value +'no'$", text, re.MULTILINE)
+        if "--estimate" in command:
+            assert re.search(r"^\d+ calls", text, re.MULTILINE)
+        if "baseline=" in command:
+            assert "kept" in text
 
 
 def test_counts_are_right() -> None:
