@@ -7,12 +7,13 @@ since labels such as ``Tha``/``Thi`` or ``close``/``closed`` lie one letter apar
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._clean import boxed, clean
 from dsb2_tasks.parse._literal import Pairs, read_groups
 from dsb2_tasks.parse._numerals import read_numeral, spell
 from dsb2_tasks.parse._tokens import Tokens, split_camel, tokenize, word_set
@@ -26,19 +27,34 @@ _FRAGILE = word_set("yes no on off up down go left right stop one a i an the is 
 _CUES = word_set(
     "is was be are say says said saying word words command option choice phone phoneme vowel consonant sound letter "
     "symbol note keyword answer choose chose pick picked select selected hear heard utters utter tonic key so "
-    "therefore thus hence"
+    "therefore thus hence think guess believe suppose"
 )
+_GO = word_set("go going went")
+#: Words before a letter that is meant.
+_LETTER_CUES = word_set("is be answer choose chose pick picked select selected")
 _FOLLOWERS = word_set("and or but than because since rather instead not as so")
 #: After these, or before those, "one" is a pronoun.
 _ONE_AFTER, _ONE_BEFORE = (
     word_set("this that the which each every no any some other another"),
     frozenset({"of"}),
 )
-_NEGATORS = word_set("not no never without neither nor cannot than instead except unlike excluding")
-_NO_NEGATION = frozenset({("not", "only"), ("no", "doubt"), ("not", "just")})
+_NEGATORS = word_set("not no never without neither nor cannot than instead except unlike excluding opposed")
+_NO_NEGATION = word_set("only just merely simply")
+_CERTAIN = word_set("doubt question")
+#: With one of these between, a negator reaches further: "I don't think that the speaker is happy".
+_HELD = word_set(
+    "think believe case evidence sign signs indication hint proof suggest suggests suggesting indicate indicates indicating"
+)
+#: How many words before an option a negator reaches it: alone, with "whether", with one of the words above.
+_NEAR, _WHETHER, _FAR = 4, 6, 12
+_CLAUSES = word_set("and so because since as while therefore thus")
+#: What joins the options of an enumeration, and what opens one that quotes the question.
+_JOINTS = word_set("and or nor vs versus a an the")
+_QUOTING = word_set("between among options choices candidates possibilities alternatives")
+_LIST_GAP = re.compile(r"[,;/&\"'“”‘’]*")
 _TURNS = word_set("but however though although yet rather")
 #: "no" before one of these is an answer, before any other word it is a determiner.
-_AFTER_BARE_NO = word_set("it there this that these those they he she i we you the because since as yes and or but")
+_AFTER_BARE_NO = word_set("it there this that these those they he she i we you the because since as yes no and or but")
 _LIST_SIGNS = (",", ";", "/", "&")
 #: What may open before an option without parting it from the words before.
 _OPENERS = " ([{\"'“‘"
@@ -49,6 +65,8 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _NOTES = frozenset("abcdefg")
 #: More lists, or longer ones, are no answer to an instruction that offers some hundred options at most.
 _MOST_LISTS, _LONGEST_LIST = 20, 1000
+#: What is stated more often than this is stated.
+_ENOUGH = 50
 
 Words = tuple[str, ...]
 
@@ -68,6 +86,7 @@ class _Mention:
     start: int
     end: int
     options: tuple[str, ...]
+    negated: bool
 
 
 class _Options:
@@ -91,6 +110,7 @@ class _Options:
         self.bare: dict[Words, list[_Form]] = {}
         for option, tokens in wordings:
             self._add(option, tokens)
+        self.vocabulary = {word for words in (*self.forms, *self.bare) for word in words}
         self.fragile = {words for words in (*self.forms, *self.bare) if self._is_fragile(words)}
         self.longest = max(map(len, self.forms), default=0)
         self.starts = _by_first_word(self.forms)
@@ -138,16 +158,17 @@ def _by_first_word(forms: Mapping[Words, object]) -> dict[str, list[Words]]:
 
 
 def _variants(tokens: Tokens) -> list[Tokens]:
-    """Plural of a single word; the other spelling of a number."""
+    """The plural, and several words written as one; the other spelling of a number."""
     words = tokens.words
     if len(words) == 1 and words[0].isdigit() and words[0].isascii() and len(words[0]) <= 6:
         spelled = spell(int(words[0]))
         return [tokenize(spelled)] if spelled else []
     if (numeral := read_numeral(words)) is not None and numeral[1] == len(words) and numeral[0].is_integer():
         return [tokenize(str(int(numeral[0])))]
-    if len(words) == 1 and len(words[0]) > 2 and words[0].isalpha():
-        return [tokenize(words[0] + "s")]
-    return []
+    if not words or not all(word.isalpha() for word in words):
+        return []
+    joined = [tokenize("".join(words))] if len(words) > 1 else []
+    return [*joined, tokenize(" ".join(words) + "s")] if len(words[-1]) > 2 else joined
 
 
 @lru_cache(maxsize=512)
@@ -170,6 +191,7 @@ class _Answer:
         tokens = tokenize(text)
         if offered.musical:
             tokens = _join_accidentals(tokens)
+        tokens = _without_pictures(tokens, offered.vocabulary)
         self.offered = offered
         self.words = offered.words(tokens)
         self.bare = tuple(map(_bare, tokens.words)) if offered.signed else self.words
@@ -185,7 +207,7 @@ class _Answer:
         for at in range(self.end - 1, -1, -1):
             if self.words[at] not in _ANSWER_WORDS:
                 continue
-            if re.search("[:=]", self.gaps[at + 1]):
+            if re.search("[:=]", self.gaps[at + 1]) or ("\n" in self.gaps[at + 1] and self._heads_a_line(at)):
                 return at + 1
             after = at + 1
             while after < self.end and after < at + 5 and not _STOPS.search(self.gaps[after]):
@@ -195,6 +217,10 @@ class _Answer:
                     break
                 after += 1
         return None
+
+    def _heads_a_line(self, at: int) -> bool:
+        """Whether a word ends a line of three words or less."""
+        return any(back == 0 or "\n" in self.gaps[back] for back in range(at, max(at - 3, -1), -1))
 
     def exact(self, begin: int, end: int) -> tuple[str, ...]:
         """The options of which the words from ``begin`` to ``end`` are a form, signs apart."""
@@ -231,16 +257,64 @@ class _Answer:
         lines = zip(ends, [*ends[1:], self.end], strict=True)
         return None if any(self.exact(a, b) for a, b in lines) else ends[0]
 
+    def field(self, begin: int) -> int | None:
+        """End of the value of a JSON field that begins there."""
+        if not re.match("[\"']:", self.gaps[begin]):
+            return None
+        return next((at for at in range(begin + 1, self.end) if re.search("[\"',}]", self.gaps[at])), None)
+
     def mentions(self, begin: int) -> list[_Mention]:
         """Every option named from ``begin`` on: longest form first, none inside of another, none negated."""
+        return [mention for run in self._runs(begin) for mention in run]
+
+    def choices(self, begin: int) -> list[_Mention]:
+        """The mentions without the enumerations that only repeat the question ("Between happy and sad, I choose sad")."""
+        runs = self._runs(begin)
+        quoted = [run for run in runs if self._quotes(run, begin)]
+        if not quoted:
+            return [mention for run in runs for mention in run]
+        offered = {option for run in quoted for mention in run for option in mention.options}
+        rest = [mention for run in runs if run not in quoted for mention in run]
+        chosen = {option for mention in rest for option in mention.options}
+        return rest if chosen and chosen <= offered else [mention for run in runs for mention in run]
+
+    def _runs(self, begin: int) -> list[list[_Mention]]:
+        """The mentions that stand, in enumerations; "not happy, sad or angry" negates all of one."""
         found = self._scan(self.offered.forms, self.offered.starts, self.words, begin)
-        if not found and self.offered.signed:
+        if not any(not mention.negated for mention in found) and self.offered.signed:
             found = self._scan(self.offered.bare, self.offered.bare_starts, self.bare, begin)
-        return found
+        runs: list[list[_Mention]] = []
+        for mention in found:
+            if runs and self._joined(runs[-1][-1], mention):
+                runs[-1].append(mention)
+            else:
+                runs.append([mention])
+        kept = ([] if self._all_negated(run) else [mention for mention in run if not mention.negated] for run in runs)
+        return [run for run in kept if run]
+
+    def _joined(self, one: _Mention, other: _Mention) -> bool:
+        between = self.words[one.end : other.start]
+        gaps = self.gaps[one.end : other.start + 1]
+        return len(between) <= 3 and _JOINTS.issuperset(between) and all(map(_LIST_GAP.fullmatch, gaps))
+
+    def _all_negated(self, run: list[_Mention]) -> bool:
+        return run[0].negated and len(run) > 1 and not {"or", "nor"}.isdisjoint(self.words[run[-2].end : run[-1].start])
+
+    def _quotes(self, run: list[_Mention], begin: int) -> bool:
+        if len({mention.options for mention in run}) < 2:
+            return False
+        if self.gaps[run[-1].end].startswith(("?", '"?', ")?")):
+            return True
+        for back in range(run[0].start - 1, max(begin, run[0].start - 4) - 1, -1):
+            if re.search(r"[.;!?\n]", self.gaps[back + 1]):
+                return False
+            if self.words[back] in _QUOTING:
+                return True
+        return False
 
     def _scan(self, table: dict[Words, list[_Form]], starts: dict[str, list[Words]], words: Words, begin: int) -> list[_Mention]:
         found: list[_Mention] = []
-        counted: set[Words] = set()
+        stated: dict[Words, int] = {}
         fragile = self.offered.fragile
         covered = begin
         inside: set[int] = set()  # words of options: a "no" among them negates nothing
@@ -249,7 +323,7 @@ class _Answer:
                 end = at + len(form)
                 if end <= covered or words[at:end] != form:
                     continue
-                if form in counted:
+                if stated.get(form, 0) >= _ENOUGH:
                     covered = end
                     break
                 if form in fragile and self._is_passing(at):
@@ -258,10 +332,9 @@ class _Answer:
                     continue
                 covered = end
                 if self._counts(table, form, at, begin):
-                    if not self._negated(at, begin, inside):
-                        options = self._named(table, words, at, end)
-                        found.append(_Mention(at, end, options))
-                        counted.add(form)
+                    negated = self._negated(at, begin, inside)
+                    found.append(_Mention(at, end, self._named(table, words, at, end), negated))
+                    stated[form] = stated.get(form, 0) + (not negated)
                     inside.update(range(at, end))
                 break
         return found
@@ -299,6 +372,8 @@ class _Answer:
             return True  # "A or B" names both
         if left in _LIST_SIGNS and self.words[at - 1] in self.offered.starts:
             return True  # and so does "A, B"
+        if self.words[at - 1] == "with" and at >= begin + 2 and self.words[at - 2] in _GO and not left:
+            return True  # "I'd go with yes"
         return bool(re.search("[:=]", left)) or (self.words[at - 1] in _CUES and not re.search(r"[.,;!?\n]", left))
 
     def _leads_to_another(self, end: int) -> bool:
@@ -306,18 +381,32 @@ class _Answer:
         return end + 1 < self.end and self.words[end] in ("and", "or") and self.words[end + 1] in self.offered.starts
 
     def _negated(self, at: int, begin: int, inside: set[int]) -> bool:
-        for back in range(at - 1, max(begin, at - 4) - 1, -1):
+        held = False
+        for back in range(at - 1, max(begin, at - _FAR) - 1, -1):
             gap = self.gaps[back + 1]
-            if _STOPS.search(gap.rstrip(_OPENERS) if back + 1 == at else gap):
+            if gap and _STOPS.search(gap.rstrip(_OPENERS) if back + 1 == at else gap):
                 return False
             if back in inside:
                 continue
             word = self.words[back]
-            if (word in _NEGATORS or word.endswith("n't")) and (word, self.words[back + 1]) not in _NO_NEGATION:
-                return True
-            if word in _TURNS:
+            if word in _NEGATORS or word.endswith("n't"):
+                if self._denies(back, begin) and (held or back >= at - _NEAR):
+                    return True
+            elif word in _TURNS or (word in _CLAUSES and back < at - _NEAR):
                 return False
+            elif word == "whether" and back >= at - _WHETHER:
+                return True
+            held = held or word in _HELD
         return False
+
+    def _denies(self, at: int, begin: int) -> bool:
+        """Whether a negator denies what follows: not so "not only", "without a doubt" and the "than" of "less ... than"."""
+        following = self.words[at + 1 : at + 3]
+        if not _NO_NEGATION.isdisjoint(following[:1]):
+            return False
+        if self.words[at] in ("no", "without") and not _CERTAIN.isdisjoint(following):
+            return False
+        return self.words[at] != "than" or "less" not in self.words[max(begin, at - 4) : at]
 
     def yes_or_no(self, begin: int) -> tuple[str, ...]:
         """For a yes/no set: the answer a span begins with; both if the other stands there bare too."""
@@ -340,7 +429,7 @@ class _Answer:
         found: dict[str, None] = {}
         known = {chr(ord("A") + place): option for place, option in enumerate(self.offered.options[:26])}
         for at in range(begin, end):
-            option = known.get(self.surfaces[at])
+            option = known.get(unicodedata.normalize("NFKC", self.surfaces[at]))
             if option is not None and self._is_letter_answer(at, begin, end):
                 found[option] = None
         return tuple(found)
@@ -352,7 +441,8 @@ class _Answer:
         ):
             return True
         if at != begin and "\n" not in left:
-            return False
+            cued = self.words[at - 1] in _LETTER_CUES or self.surfaces[at - 1].endswith("'s")
+            return cued and not left and (end == at + 1 or right != "")
         alone = end == at + 1 or bool(_LETTER_END.search(right))
         return alone or (begin > 0 and at == begin and (right != "" or self.surfaces[at] not in "AI"))
 
@@ -371,6 +461,24 @@ def _join_accidentals(tokens: Tokens) -> Tokens:
             surfaces.append(surface)
             gaps.append(gap)
     return Tokens(tuple(words), tuple(surfaces), (*gaps, tokens.gaps[-1]))
+
+
+def _without_pictures(tokens: Tokens, vocabulary: set[str]) -> Tokens:
+    """Emojis and the like that no option names become signs between words."""
+    pictures = {word for word in set(tokens.words) - vocabulary if not any(map(str.isalnum, word))}
+    if not pictures:
+        return tokens
+    words: list[str] = []
+    surfaces: list[str] = []
+    gaps = [tokens.gaps[0]]
+    for word, surface, gap in zip(tokens.words, tokens.surfaces, tokens.gaps[1:], strict=True):
+        if word in pictures:
+            gaps[-1] = (gaps[-1] + word)[:16] + gap
+        else:
+            words.append(word)
+            surfaces.append(surface)
+            gaps.append(gap)
+    return Tokens(tuple(words), tuple(surfaces), tuple(gap[:16] for gap in gaps))
 
 
 def choose_option(
@@ -393,29 +501,31 @@ def choose_option(
         return None, "empty"
     if text in options:
         return text, "exact"
-    read = _Answer(text, _prepared(options, aliases))
-    for begin in read.spans():
-        found, status = _read_span(read, begin, letters)
-        if len(found) == 1:
-            return found[0], status
-        if found:
-            return None, "ambiguous"
+    offered = _prepared(options, aliases)
+    for part in filter(None, (boxed(text), text)):
+        read = _Answer(part, offered)
+        for begin in read.spans():
+            found, status = _read_span(read, begin, letters)
+            if len(found) == 1:
+                return found[0], status
+            if found:
+                return None, "ambiguous"
     return None, "no_option"
 
 
 def _read_span(read: _Answer, begin: int, letters: bool) -> tuple[tuple[str, ...], str]:
-    heading = read.heading(begin)
-    for end in (read.end, heading):
+    field, heading = read.field(begin), read.heading(begin)
+    for end in (read.end, field, heading):
         if end is not None and (found := read.exact(begin, end)):
             return found, "exact"
     if letters:
-        for end in (heading, read.end):
+        for end in (field, heading, read.end):
             if end is not None and (found := read.letters(begin, end)):
                 named = [option for mention in read.mentions(begin) if mention.end <= end for option in mention.options]
                 return tuple(dict.fromkeys((*found, *named))), "letter"
     if read.offered.yes_no and (found := read.yes_or_no(begin)):
         return found, "lead"
-    mentioned = [option for mention in read.mentions(begin) for option in mention.options]
+    mentioned = [option for mention in read.choices(begin) for option in mention.options]
     return tuple(dict.fromkeys(mentioned)), "mention"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,10 @@ Note = tuple[float, float, int]
 
 _STEPS = {"c": 0, "d": 2, "e": 4, "f": 5, "g": 7, "a": 9, "b": 11}
 _SHIFTS = {"#": 1, "♯": 1, "b": -1, "♭": -1, "x": 2}
-_NAME = r"(?<![\w#♯♭])([A-Ga-g])\s?((?:#{1,2}|♯{1,2}|b{1,2}|♭{1,2}|x)?|sharp\s|flat\s)(-1|\d)(?!\w|\.\d)"
+_NAME = (
+    r"(?<![^\W_])(?<![#♯♭])([A-Ga-g])(?:[\s_]?((?:#{1,2}|♯{1,2}|b{1,2}|♭{1,2}|x)?)_?|[\s-]?(sharp|flat)[\s-])"
+    r"(-1|\d)(?![^\W_]|\.\d)"
+)
 _NAMED = re.compile(_NAME)
 _HERTZ = re.compile(r"(?<![\w.])(\d{1,5}(?:\.\d{1,9})?)\s?hz\b", re.IGNORECASE)
 _MIDI = re.compile(r"(?<![\w.,-])\d{1,3}(?![\w.]*\d)(?!\w)")
@@ -25,6 +29,10 @@ _TEMPO = re.compile(
     r"\b(?:tempo|bpm)\b\D{0,20}\d+(?:\.\d+)?|\d+(?:\.\d+)?\s*(?:bpm\b|beats?\s*(?:per|/)\s*min\w*|(?:down)?beats?\b)"
     r"|\b(?:down)?beat\s*#?\d+\s*[:.)-]|\b\d+\s*/\s*\d+\b|^\s*\d+\s*[.):]\s+(?=\d)",
     re.IGNORECASE | re.MULTILINE,
+)
+_NUMBERED = re.compile(r"^[ \t|]*(\d{1,4})[ \t]*(?:[.):][ \t]+|[|\t][ \t]*)(?=[\dA-Ga-g])", re.MULTILINE)
+_ROW = re.compile(
+    r"^[ \t|(\[]*([\d.]{1,20})[\s,|]+([\d.]{1,20})[\s,|]+([\d.]{1,20})(?:[\s,|]+[\d.]{1,20})?[ \t|)\]]*$", re.MULTILINE
 )
 _CLOCKED = re.compile(r"(?<![\w.:])\d{1,4}:[0-5]\d(?:\.\d{1,9})?(?![\w:])|(?<![\w.])\d{1,9}(?:\.\d{1,15})?\s?ms\b")
 _BARE_LIST = re.compile(r"[\s,;\d.]+")
@@ -46,9 +54,9 @@ def read_pitch(text: str) -> int | None:
 
 
 def _named_pitch(match: re.Match[str]) -> int | None:
-    accidental = match[2].strip()
+    accidental = match[2] or match[3] or ""
     shift = {"sharp": 1, "flat": -1}.get(accidental, sum(_SHIFTS.get(sign, 0) for sign in accidental))
-    return _within(12 * (int(match[3]) + 1) + _STEPS[match[1].lower()] + shift)
+    return _within(12 * (int(match[4]) + 1) + _STEPS[match[1].lower()] + shift)
 
 
 def _hertz_pitch(frequency: float) -> int | None:
@@ -57,6 +65,12 @@ def _hertz_pitch(frequency: float) -> int | None:
 
 def _within(midi: int) -> int | None:
     return midi if 0 <= midi <= 127 else None
+
+
+def _unnumbered(text: str) -> str:
+    """A text without the numbers of its lines, where these count them: 1, 2, 3, ..."""
+    numbers = [int(number) for number in _NUMBERED.findall(text)]
+    return _NUMBERED.sub("", text) if len(numbers) > 1 and numbers == [*range(1, len(numbers) + 1)] else text
 
 
 def parse_pitches(answer: str) -> tuple[list[int] | None, str]:
@@ -68,7 +82,7 @@ def parse_pitches(answer: str) -> tuple[list[int] | None, str]:
     Returns:
         MIDI numbers and ``ok``, or None and ``empty`` or ``no_pitch``.
     """
-    text = clean(answer)
+    text = _unnumbered(unicodedata.normalize("NFKC", clean(answer)))
     if not text:
         return None, "empty"
     found = [_named_pitch(match) for match in _NAMED.finditer(text)]
@@ -93,6 +107,7 @@ def parse_notes(answer: str) -> tuple[list[Note] | None, str]:
     """
     text = clean(answer)
     triples = list(_triples(read_groups(text, limit=20_000))) if re.search(r"\d", text) else []
+    triples = triples or list(_rows(text))
     for onset, offset, pitch in ((0, 1, 2), (1, 2, 0)):
         notes = [
             (row[onset], row[offset], int(row[pitch]))
@@ -109,6 +124,14 @@ def parse_notes(answer: str) -> tuple[list[Note] | None, str]:
     return (named, "ok") if named else (None, "no_note")
 
 
+def _rows(text: str) -> Iterator[tuple[float, float, float]]:
+    """Lines of three numbers or four (with a velocity)."""
+    for row in _ROW.finditer(text):
+        numbers = [read_time(field) for field in row.groups()]
+        if numbers[0] is not None and numbers[1] is not None and numbers[2] is not None:
+            yield numbers[0], numbers[1], numbers[2]
+
+
 def _triples(groups: list[Any]) -> Iterator[tuple[float, float, float]]:
     stack = list(reversed(groups))
     while stack:
@@ -116,7 +139,7 @@ def _triples(groups: list[Any]) -> Iterator[tuple[float, float, float]]:
         if isinstance(item, Pairs):
             stack.extend(value for _, value in reversed(item) if isinstance(value, list))
         elif isinstance(item, list):
-            if len(item) == 3 and all(isinstance(part, float) and part >= 0 for part in item):
+            if len(item) in (3, 4) and all(isinstance(part, float) and part >= 0 for part in item):
                 yield item[0], item[1], item[2]
             else:
                 stack.extend(part for part in reversed(item) if isinstance(part, list))
@@ -134,7 +157,7 @@ def parse_beats(answer: str) -> tuple[list[float] | None, str]:
         Sorted, distinct times and ``ok``; an empty list and ``nothing``; or None and ``empty``, ``no_time``, ``tempo`` or
         ``too_large`` (times beyond 30,000 s: another unit).
     """
-    text = clean(answer)
+    text = _unnumbered(unicodedata.normalize("NFKC", clean(answer)))
     if not text:
         return None, "empty"
     times = _listed_times(read_groups(text, limit=20_000))

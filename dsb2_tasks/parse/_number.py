@@ -8,19 +8,19 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple
 
-from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._clean import boxed, clean
 from dsb2_tasks.parse._numerals import NUMERALS, read_numeral
-from dsb2_tasks.parse._tokens import word_set
+from dsb2_tasks.parse._tokens import IDEOGRAPHS, word_set
 
 Unit = Literal["s", "m", "deg", "percent", "frac"]
 
 #: Unit words: dimension and factor to its base unit.
 _UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), ("s", 1.0)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "秒", "秒钟"), ("s", 1.0)),
     **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), ("s", 0.001)),
-    **dict.fromkeys(("min", "mins", "minute", "minutes"), ("s", 60.0)),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "分钟"), ("s", 60.0)),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("s", 3600.0)),
-    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), ("m", 1.0)),
+    **dict.fromkeys(("m", "meter", "meters", "metre", "metres", "米"), ("m", 1.0)),
     **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), ("m", 0.01)),
     **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), ("m", 0.001)),
     **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), ("m", 1000.0)),
@@ -44,18 +44,29 @@ _LARGEST = 1e12
 _TOO_MANY = 2_000
 #: How far before and behind a number stands what tells its meaning, in characters.
 _BEFORE, _BEHIND = 160, 48
+#: A first paragraph of so few words is the answer, what follows explains it.
+_HEADING = 4
 
-_BOXED = re.compile(r"\\boxed\{([^{}]{1,200})\}")
 _VULGAR = {"½": ".5", "¼": ".25", "¾": ".75"}
 _TOKEN = re.compile(
     r"(?P<clock>(?<![\w.:])\d{1,4}:[0-5]\d(?::[0-5]\d)?+(?:\.\d{1,9})?+(?![\d:]))"
+    r"|(?P<comma>(?<![\d.,])\d{1,9},\d{1,2}(?![\d,]))"
     r"|(?P<number>(?<![\d.])(?:\d{1,3}(?:,\d{3})++(?!\d)|\d++)(?:\.\d++)?+(?:e[+-]?\d{1,3}(?!\w))?+|(?<![\w.])\.\d++)"
     r"|(?P<word>[^\W\d][\w']*+)"
     r"|(?P<sign>[^\w ])"
     r"|(?P<other>[\w.]++)"
 )
-_ANCHOR = re.compile(rf"\d++|\b(?:{'|'.join(sorted(NUMERALS))})\b")
-_DASHES = re.compile("[‐‑‒–—−~〜]")
+_ANCHOR = re.compile(rf"\d++|\b(?:{'|'.join(sorted(NUMERALS))}|half an?)\b")
+_DASHES = re.compile(r"[‐‑‒–—−]|(?<=\d)\s?[~〜](?=\s?\d)|(?<=\d[a-z%°])[~〜](?=\d)")
+#: A number beside a Chinese character; not in an ordinal.
+_BESIDE_IDEOGRAPH = re.compile(rf"(?<=[{IDEOGRAPHS}])(?<!第)(?=\d)|(?<=\d)(?=[{IDEOGRAPHS}])")
+_HOURS, _MINUTES = (
+    re.compile(r"(?<![\w.])(\d{1,4})\s?h\s?(?=\d)"),
+    re.compile(r"(?<![\w.])(\d{1,4})\s?m(?:in)?\s?(?=\d[\d.]{0,9}\s?s)"),
+)
+_FEET = re.compile(r"(?<![\w.])(\d{1,4})['′]\s?(\d{1,2})(?!\w)(?:[\"″]|'')?")
+#: What follows a number that only says what an end of the scale means: "0 (worst)", "5 = excellent", "1 is bad".
+_EXPLAINS = word_set("( = : being means meaning")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
@@ -110,9 +121,9 @@ def extract_number(
     for sign, digits in _VULGAR.items():
         text = text.replace(sign, digits)
     text = unicodedata.normalize("NFKC", text).casefold()
-    boxed = _BOXED.findall(text)
-    if boxed and any(sign.isdigit() for sign in boxed[-1]):
-        text = boxed[-1]
+    box = boxed(text)
+    if box and any(map(str.isdigit, box)):
+        text = box
     nouns = frozenset(n.casefold() for n in ((noun,) if isinstance(noun, str) else noun))
     anchors = [match.span() for match in islice(_ANCHOR.finditer(text), _TOO_MANY + 1)]
     if len(anchors) > _TOO_MANY:
@@ -120,6 +131,9 @@ def extract_number(
     if not anchors:
         return (0.0, "ok") if _counts_none(text, nouns) else (None, "no_number")
     value, status = _Reader(_surroundings(text, anchors), lo, hi, unit, nouns).read()
+    heading, _, explanation = text.partition("\n\n")
+    if status == "ambiguous" and explanation and len(heading.split()) <= _HEADING and _ANCHOR.search(heading):
+        value, status = _Reader(heading, lo, hi, unit, nouns).read()
     if value is None:
         return None, status
     if not abs(value) <= _LARGEST or (lo is not None and value < lo) or (hi is not None and value > hi):
@@ -153,7 +167,7 @@ class _Reader:
     def __init__(self, text: str, lo: float | None, hi: float | None, unit: Unit | None, nouns: frozenset[str]) -> None:
         self.lo, self.hi, self.unit, self.nouns = lo, hi, unit, nouns
         items = _with_units(_with_numerals(list(_tokens(text, unit))), unit, nouns)
-        self.items = self._without_scales(_with_pairs(items))
+        self.items = self._without_scales(_without_denied(_with_pairs(items)))
 
     def read(self) -> tuple[float | None, str]:
         for step in (self._ratio, self._after_cue, self._before_noun):
@@ -168,10 +182,24 @@ class _Reader:
             following = [other.text for other in items[at + 1 : at + 4]]
             before = {other.text for other in items[max(at - 3, 0) : at]}
             stated = "scale" in before or following[:1] == ["scale"] or (item.value, item.second) == (self.lo, self.hi)
+            end = item.kind == "number" and item.value in (self.lo, self.hi) and (following[:1] or [""])[0]
+            stated_end = end and (end in _EXPLAINS or (end == "is" and following[1:2] not in (["my"], ["the"])))
+            if stated_end and self._speaks_of_scale(items, at):
+                continue
             points = following[:2] in (["point", "scale"], ["points", "scale"]) or following == ["-", "point", "scale"]
             if not (item.kind == "range" and stated) and not (item.kind == "number" and points):
                 kept.append(item)
         return kept
+
+    @staticmethod
+    def _speaks_of_scale(items: list[_Item], at: int) -> bool:
+        """Whether "scale" stands before in the same sentence."""
+        for item in reversed(items[max(at - 20, 0) : at]):
+            if item.text in _SENTENCE_END:
+                return False
+            if item.text == "scale":
+                return True
+        return False
 
     def _value(self, item: _Item) -> float:
         if item.dimension == "percent" and self.unit == "frac":
@@ -223,7 +251,7 @@ class _Reader:
                     found = meant
         if found is None:
             return None
-        return (None, "range") if found.kind == "range" else self._one([found])
+        return _of_range(found) if found.kind == "range" else self._one([found])
 
     def _skip_hedges(self, at: int) -> _Item:
         for item in self.items[at : at + 5]:
@@ -245,16 +273,16 @@ class _Reader:
             else:
                 words += 1
                 last = last if words <= 2 else _END
-        if any(item.kind == "range" for item in counted):
-            return None, "range"
+        if (span := next((item for item in counted if item.kind == "range"), None)) is not None:
+            return _of_range(span)
         return self._one(counted)
 
     def _only(self) -> tuple[float | None, str]:
         numbers = [item for item in self.items if item.kind in ("number", "range") and self._fits(item)]
         with_unit = [item for item in numbers if item.dimension] if self.unit else []
         numbers = with_unit or numbers
-        if any(item.kind == "range" for item in numbers):
-            return None, "range"
+        if (span := next((item for item in numbers if item.kind == "range"), None)) is not None:
+            return _of_range(span)
         found = self._one(numbers)
         if found is None:
             return None, "no_number"
@@ -268,7 +296,18 @@ class _Reader:
         return found
 
 
+def _of_range(item: _Item) -> tuple[None, str]:
+    """Why two numbers are no value: a range, or "3,5", which is one number in one country and two in another."""
+    return None, "ambiguous" if item.text == "," else "range"
+
+
 def _tokens(text: str, unit: Unit | None) -> Iterable[_Item]:
+    if not text.isascii():
+        text = _BESIDE_IDEOGRAPH.sub(" ", text)
+    if unit == "s":
+        text = _MINUTES.sub(r"\1 min ", _HOURS.sub(r"\1 h ", text))
+    if unit == "m":
+        text = _FEET.sub(r"\1 ft \2 in", text)
     text = _HYPHEN.sub(" ", _DASHES.sub("-", text).replace("*", "").replace("`", "").replace("’", "'"))
     last_end = -1
     for match in _TOKEN.finditer(text):
@@ -276,6 +315,9 @@ def _tokens(text: str, unit: Unit | None) -> Iterable[_Item]:
         last_end = match.end()
         if kind == "number":
             yield _Item(kind, "", float(found.replace(",", "")) if len(found) <= 40 else float("inf"), near=near)
+        elif kind == "comma":
+            whole, _, rest = found.partition(",")
+            yield _Item("range", ",", float(whole), near=near, second=float(rest))
         elif kind == "clock" and unit == "s":
             yield _Item("number", "", _seconds(found), "clock", near=near)
         elif kind == "clock":
@@ -304,6 +346,10 @@ def _with_numerals(items: list[_Item]) -> list[_Item]:
             value, length = read_numeral(words[at : at + 16]) or (0.0, 1)
             result.append(_Item("number", "", value))
             at += length
+            continue
+        if words[at] == "half" and words[at + 1 : at + 2] in (["a"], ["an"]) and words[at + 2 : at + 3] != ["dozen"]:
+            result.append(_Item("number", "", 0.5))
+            at += 2
             continue
         if item.kind == "number" and words[at + 1 : at + 4] == ["and", "a", "half"]:
             item, at = item._replace(value=item.value + 0.5), at + 3
@@ -365,6 +411,17 @@ def _completes(result: list[_Item], item: _Item) -> bool:
     return True
 
 
+def _without_denied(items: list[_Item]) -> list[_Item]:
+    """Leaves out numbers that are said not to be the answer: "6, not 5", "6 rather than 5", "6 instead of 5"."""
+    texts = [item.text for item in items]
+    denied = (["not"], ["rather", "than"], ["instead", "of"])
+    return [
+        item
+        for at, item in enumerate(items)
+        if item.kind not in ("number", "range") or not any(texts[max(at - len(words), 0) : at] == words for words in denied)
+    ]
+
+
 def _with_pairs(items: list[_Item]) -> list[_Item]:
     """Two numbers that belong together: a ratio ("8/10", "8 out of 10") or a range ("3-5", "3 or 4", "between 3 and 5")."""
     result: list[_Item] = []
@@ -374,7 +431,7 @@ def _with_pairs(items: list[_Item]) -> list[_Item]:
         if item.kind == "number":
             kind = _pairing(result, between > 0)
             if kind is not None:
-                joint = 2 if kind == "ratio" and result[-1].text == "of" else 1
+                joint = 1 if kind == "range" or result[-1].text == "/" else (2 if result[-3].kind == "number" else 3)
                 first = result[-joint - 1]
                 del result[-joint - 1 :]
                 dimension = item.dimension or first.dimension
@@ -384,8 +441,10 @@ def _with_pairs(items: list[_Item]) -> list[_Item]:
 
 
 def _pairing(before: list[_Item], between: bool) -> str | None:
-    if len(before) >= 3 and [i.text for i in before[-2:]] == ["out", "of"] and before[-3].kind == "number":
-        return "ratio"
+    if len(before) >= 3 and [i.text for i in before[-2:]] == ["out", "of"]:
+        counted = before[-4] if before[-3].kind == "word" and len(before) > 3 else before[-3]  # "3.5 stars out of 5"
+        if counted.kind == "number":
+            return "ratio"
     if len(before) < 2 or before[-2].kind != "number":
         return None
     if before[-1].text == "/":

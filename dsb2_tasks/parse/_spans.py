@@ -25,8 +25,15 @@ _TIME = re.compile(_T)
 _SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,15})?")
 _UNIT = re.compile(r"\s?(ms|milliseconds?|msecs?|s|secs?|seconds?)$")
 _DASHES = re.compile("[‐‑‒–—−〜～]")
+#: Decimal comma of subtitles; minutes with seconds; an end that stands in the line after its start; Chinese words.
+_COMMA = re.compile(r"(?<=:\d\d),(?=\d{3}(?!\d))")
+_MINUTES = re.compile(
+    r"(?<![\w.:])(\d{1,4})\s?m(?:in(?:ute)?s?)?\s?(?:and\s)?(\d{1,2}(?:\.\d{1,9})?)\s?s(?:ec(?:ond)?s?)?\b", re.IGNORECASE
+)
+_END_LINE = re.compile(r"\n\W{0,8}(?=(?:end|offset|stop)s?(?:[ _]time)?\W{1,6}\d)", re.IGNORECASE)
+_SECOND_SIGN, _FROM_SIGN, _TO_SIGN = re.compile(r"(?<=\d)\s?秒钟?"), re.compile(r"从\s?(?=\d)"), re.compile(r"[到至]\s?(?=\d)")
 _RTTM = re.compile(
-    r"^SPEAKER\s+\S+\s+\S+\s+(\d{1,9}(?:\.\d{1,15})?)\s+(\d{1,9}(?:\.\d{1,15})?)\s+\S+\s+\S+\s+(\S+)", re.MULTILINE
+    r"^\W{0,8}SPEAKER\s+\S+\s+\S+\s+(\d{1,9}(?:\.\d{1,15})?)\s+(\d{1,9}(?:\.\d{1,15})?)\s+\S+\s+\S+\s+(\S+)", re.MULTILINE
 )
 _NOTHING = re.compile(
     r"\b(?:no|not any|without any|zero)\s+(?:[\w-]+\s+){0,3}?"
@@ -40,12 +47,18 @@ _EMPTY = re.compile(
 )
 #: More spans, or fields of a line, than any clip has.
 _MOST = 20_000
+#: Keys under which a stretch of time stands as one value.
+_RANGE_KEYS = frozenset({"time", "times", "timestamp", "timestamps", "interval", "segment", "span", "range"})
+_KEY_UNIT = re.compile(r"_(?:in_)?(s|secs?|seconds?|ms|milliseconds?)$")
 _BEGIN_KEYS = ("start", "onset", "begin", "from", "start_time", "onset_time", "begin_time", "starttime")
 _END_KEYS = ("end", "offset", "stop", "to", "end_time", "offset_time", "stop_time", "endtime")
 _LABEL_KEYS = (
     "speaker",
     "label",
     "event",
+    "event_label",
+    "sound_event",
+    "speaker_id",
     "name",
     "class",
     "type",
@@ -64,7 +77,9 @@ _FILLER = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _JOINT = re.compile(r",|\band\b|\bthen\b")
-_LEAD = re.compile(r"^\W*(?:\d+[.)]\s+)?(?:(?:speaker|label|event|sound|class|type|name)\s*[:=]\s*)?", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^\W*(?:\d+[.)]\s+)?(?:(?:speaker|label|event|sound|class|type|name|pitch|note|midi)\s*[:=]\s*)?", re.IGNORECASE
+)
 _EDGE = " \t\"'`*“”‘’«»()[]{}<>|,;:.-=>→•#/\\"
 
 
@@ -83,12 +98,15 @@ def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
         an answer that says there is nothing; or None and why: ``empty``, ``no_span``, ``reversed`` (no span ends after it
         begins).
     """
-    text = _DASHES.sub("-", clean(answer))
+    text = _COMMA.sub(".", _DASHES.sub("-", clean(answer)))
     if not text:
         return None, "empty"
+    if not text.isascii():
+        text = _TO_SIGN.sub(" to ", _FROM_SIGN.sub(" from ", _SECOND_SIGN.sub(" s ", text)))
+    text = _MINUTES.sub(lambda found: f"{float(found[1]) * 60 + float(found[2]):.15g} s", text)
     found: list[Span] = []
     if _DIGIT.search(text):
-        found = list(_rttm(text)) or list(_structured(read_groups(text, limit=_MOST))) or list(_lines(text))
+        found = list(_rttm(text)) or list(_structured(read_groups(text, limit=_MOST))) or list(_lines(_END_LINE.sub(", ", text)))
     kept = [(start, end, label) for start, end, label in found if end > start]
     if kept:
         return kept, "ok"
@@ -128,27 +146,55 @@ def _structured(groups: Iterable[Any], label: str = "") -> Iterator[Span]:
     stack: list[tuple[Any, str]] = [(group, label) for group in reversed(list(groups))]
     while stack:
         item, above = stack.pop()
+        if isinstance(item, str) and (pair := _PAIR.fullmatch(item.strip())) is not None:
+            start, end = read_time(pair[1] or pair[3]), read_time(pair[2] or pair[4])
+            if start is not None and end is not None:
+                yield start, end, above
         if not isinstance(item, list):
             continue
         span = _of_mapping(item, above) if isinstance(item, Pairs) else _of_sequence(item, above)
         if span is not None:
             yield span
         elif isinstance(item, Pairs):
-            stack.extend((value, key if isinstance(key, str) else above) for key, value in reversed(item))
+            stack.extend(_parts(item, above))
         else:
-            stack.extend((inner, above) for inner in reversed(item))
+            stack.extend((inner, above) for inner in reversed(item) if isinstance(inner, list))
+
+
+def _named(item: Pairs) -> dict[str, Any]:
+    """A mapping by the plain names of its keys; times under "start_ms" and the like in seconds."""
+    known: dict[str, Any] = {}
+    for key, value in item:
+        name = str(key).strip().lower().replace(" ", "_")
+        unit = _KEY_UNIT.search(name)
+        if unit is not None and unit[1].startswith("m") and isinstance(value, float):
+            value /= 1000
+        known[name[: unit.start()] if unit else name] = value
+    return known
+
+
+def _label_of(known: dict[str, Any], above: str) -> str:
+    return _text(next((known[key] for key in _LABEL_KEYS if isinstance(known.get(key), (str, float))), above))
+
+
+def _parts(item: Pairs, above: str) -> Iterator[tuple[Any, str]]:
+    """The values of a mapping, last first, with the label of each: the mapping's own, else its key."""
+    own = _label_of(_named(item), "")
+    for key, value in reversed(item):
+        name = str(key).strip().lower()
+        if isinstance(value, list) or name in _RANGE_KEYS:
+            yield value, own or (above if name in _RANGE_KEYS and above else str(key))
 
 
 def _of_mapping(item: Pairs, above: str) -> Span | None:
-    known = {str(key).strip().lower().replace(" ", "_"): value for key, value in item}
+    known = _named(item)
     start = next((read_time(known[key]) for key in _BEGIN_KEYS if key in known), None)
     end = next((read_time(known[key]) for key in _END_KEYS if key in known), None)
     if end is None and start is not None and (length := read_time(known.get("duration"))) is not None:
         end = start + length
     if start is None or end is None:
         return None
-    label = next((known[key] for key in _LABEL_KEYS if known.get(key) is not None), above)
-    return start, end, _text(label)
+    return start, end, _label_of(known, above)
 
 
 def _of_sequence(item: list[Any], above: str) -> Span | None:

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0980-\u0df3"
 _MARKS += "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 #: Characters that stand for a word each: Han, kana.
-_SINGLE = "\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+IDEOGRAPHS = "\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _LETTER = rf"[\w#♯♭{_MARKS}]"
 _SIGNED = r"(?:(?<![\w)\]])[+\-](?=\w))?+"
 _TOKEN = re.compile(
-    rf"\n|[{_SINGLE}]|{_SIGNED}\d++(?:\.\d++)?+|{_SIGNED}(?:(?![{_SINGLE}\d]){_LETTER})(?:(?![{_SINGLE}]){_LETTER})*+"
-    rf"(?:'(?:(?![{_SINGLE}]){_LETTER})++)*+|\S"
+    rf"\n|[{IDEOGRAPHS}]|{_SIGNED}\d++(?:\.\d++)?+|{_SIGNED}(?:(?![{IDEOGRAPHS}\d]){_LETTER})(?:(?![{IDEOGRAPHS}]){_LETTER})*+"
+    rf"(?:'(?:(?![{IDEOGRAPHS}]){_LETTER})++)*+|\S"
 )
 _DASHES = re.compile("[‐‑‒–—−]")
 _JOINER = re.compile(r"(?<=[\w#♯♭])[-/](?=\w)")
 _SKIPPED = re.compile("[_\ufe0e\ufe0f\u200d]")
 _APOSTROPHES = re.compile("[’ʼ‘`´](?=[a-zA-Z])")
+_CJK_SIGNS = str.maketrans("。、【】", ".,[]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])")
 
 
@@ -54,12 +55,19 @@ def _word(token: str) -> str | None:
     return word
 
 
+def _sign(token: str) -> str:
+    """A sign in its ASCII form, where it has one of one character: full-width brackets, colons and stops."""
+    ascii_form = unicodedata.normalize("NFKC", token).translate(_CJK_SIGNS)
+    return ascii_form if len(ascii_form) == 1 and ascii_form.isascii() else token
+
+
 def tokenize(text: str) -> Tokens:
     """Cuts a text into words; linear in its length."""
     text = _DASHES.sub("-", unicodedata.normalize("NFC", text))
     text = _SKIPPED.sub(" ", _APOSTROPHES.sub("'", text))
     tokens = _TOKEN.findall(_JOINER.sub(" ", text))
     known = {token: _word(token) for token in set(tokens)}
+    signs = {token: _sign(token) for token, word in known.items() if word is None}
     words: list[str] = []
     surfaces: list[str] = []
     gaps: list[str] = []
@@ -68,9 +76,9 @@ def tokenize(text: str) -> Tokens:
         word = known[token]
         if word is None:
             if len(gap) < 16:  # what matters of a gap stands at its ends; a ruler of 1,000 dashes is one gap
-                gap += token
+                gap += signs[token]
             else:
-                gap = gap[:15] + token
+                gap = gap[:15] + signs[token]
             continue
         words.append(word)
         surfaces.append(token)

@@ -14,10 +14,11 @@ _QUOTES = {'"': '"', "“": "”", "„": "“”", "«": "»", "'": "'", "‘":
 _LEAD_WORDS = re.compile(
     r"\b(?:transcri(?:ption|pt|bed)|translat(?:ion|es|ed)|text|lyrics|sentence|utterance|words|answer|phonemes?|sequence"
     r"|(?:the|this) (?:\w+ )?(?:speaker|audio|recording|speech|clip|person|voice|man|woman|singer|narrator)"
-    r"|here(?:'s| is| are)|sure|certainly)\b",
+    r"|here(?:'s| is| are)|sure|certainly|transkri\w+|trans?cri\w+|übersetzung|tradu\w+)\b"
+    r"|内容|音频|语音|録音|录音|转录|转写|文本|翻译|译文|说的是",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"([^\n:\"“„«「『]{1,200}?)\s*(:|(?=[\"“„«「『])|(?<=\s)(?=['‘]\w))\s*")
+_LEAD = re.compile(r"([^\n:：\"“„«「『]{1,200}?)\s*([:：]|(?=[\"“„«「『])|(?<=\s)(?=['‘]\w))\s*")
 _REFUSAL_OPENING = re.compile(
     r"(?:(?:i'?m|i am|we are|we're)\s+(?:very |really |so )?(?:sorry|unable|not able|afraid)|(?:my )?apologies|sorry"
     r"|i apologi[sz]e|unfortunately|i (?:can ?not|can't|could not|couldn't|do not|don't|am not able|was unable|was not able)"
