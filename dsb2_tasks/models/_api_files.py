@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from dsb2_tasks.audio import STORE, AudioPolicy, RawAudio, decode, join, prepare, read_info
+from dsb2_tasks.audio import STORE, AudioPolicy, Clip, RawAudio, decode, join, prepare, read_info
+from dsb2_tasks.models._control import unheard
 
 T = TypeVar("T")
 
@@ -40,7 +41,9 @@ class Files:
     events: tuple[str, ...]
 
 
-def make_files(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, originals: Collection[str], joined: bool) -> Files:
+def make_files(
+    audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, originals: Collection[str], joined: bool, control: str = "real"
+) -> Files:
     """Makes the files of one question.
 
     Args:
@@ -48,12 +51,17 @@ def make_files(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, origi
         policy: How clips are prepared that are not sent as they are.
         originals: Containers, of :data:`CONTAINERS`, that are sent as they are if the clip is neither too short nor too long.
         joined: Whether several clips become one, with half a second of silence between them.
+        control: One of :data:`dsb2_tasks.models._control.CONTROLS`; but for ``real``, nothing is sent as it is.
 
     Raises:
         AudioError: A clip cannot be read, or is too long for the policy.
     """
+    if control == "none":
+        audio = ()
+    if control != "real":
+        originals = ()
     if joined and len(audio) > 1:
-        return _joined(audio, policy)
+        return _joined([_prepared(handle, policy, control) for handle in audio], policy)
     parts: list[list[AudioFile]] = []
     starts: list[list[float]] = []
     events: list[str] = []
@@ -63,7 +71,7 @@ def make_files(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, origi
             parts.append([original])
             starts.append([0.0])
             continue
-        clips = prepare(handle, policy, STORE)
+        clips = _prepared(handle, policy, control)
         made = [_wav(clip.samples, clip.rate) for clip in clips]
         parts.append([file for file, _ in made])
         starts.append([clip.start for clip in clips])
@@ -72,8 +80,13 @@ def make_files(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy, *, origi
     return Files(_windows(parts), _starts(starts), tuple(events))
 
 
-def _joined(audio: Sequence[Mapping[str, Any]], policy: AudioPolicy) -> Files:
-    clips = [prepare(handle, policy, STORE) for handle in audio]
+def _prepared(handle: Mapping[str, Any], policy: AudioPolicy, control: str) -> list[Clip]:
+    """Windows of a clip, or what is heard in their place."""
+    windows = prepare(handle, policy, STORE)
+    return [replace(clip, samples=unheard(clip.samples, control, f"{handle['sha256']} {k}")) for k, clip in enumerate(windows)]
+
+
+def _joined(clips: Sequence[Sequence[Clip]], policy: AudioPolicy) -> Files:
     made = [_wav(join([clip.samples for clip in time], policy.rate), policy.rate) for time in _windows(clips)]
     events = [event for windows in clips for event in dict.fromkeys(e for clip in windows for e in clip.events)]
     more = dict.fromkeys(event for _, rescaled in made for event in rescaled)

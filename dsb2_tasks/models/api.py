@@ -19,6 +19,7 @@ from dsb2_tasks.models._api_files import CONTAINERS, AudioFile, Files, make_file
 from dsb2_tasks.models._args import ModelArgError, check_args, read_choice, read_count, read_flag, read_seconds
 from dsb2_tasks.models._base import AudioLM, Question
 from dsb2_tasks.models._cache import cache_folder
+from dsb2_tasks.models._control import CONTROLS
 from dsb2_tasks.models._generation import cut
 from dsb2_tasks.models._ranks import Ranks
 from dsb2_tasks.models._responses import Answer, ResponseStore
@@ -38,6 +39,7 @@ _ARGUMENTS = (
     "max_new_tokens",
     "max_tokens_key",
     "system_instruction",
+    "audio",
     "audio_position",
     "audio_format",
     "containers",
@@ -94,6 +96,7 @@ class APIModel(AudioLM):
         max_new_tokens: int | None = None,
         max_tokens_key: str = "max_tokens",
         system_instruction: str | None = None,
+        audio: str = "real",
         audio_position: str = "before",
         audio_format: str = "auto",
         containers: str = "wav+mp3",
@@ -125,6 +128,8 @@ class APIModel(AudioLM):
             max_new_tokens: Token cap of all tasks, instead of their own.
             max_tokens_key: What the server calls the token cap: ``max_tokens`` or ``max_completion_tokens``.
             system_instruction: Text of a system turn.
+            audio: ``real``; or a control: ``none`` asks without clips, ``silence`` and ``noise`` (white, -20 dB below full scale)
+                send a wav file of the same length in the place of every clip.
             audio_position: Clips ``before`` or ``after`` the text.
             audio_format: ``auto`` sends a clip's file as it is if the server takes its container, else as wav; ``wav`` sends
                 all clips as 16-bit wav at ``sampling_rate``.
@@ -171,6 +176,7 @@ class APIModel(AudioLM):
         self._originals = [read_choice("containers", name, CONTAINERS) for name in taken]
         if read_choice("audio_format", audio_format, ("auto", "wav")) == "wav":
             self._originals = []
+        self._control = read_choice("audio", audio, CONTROLS)
         self._joined = read_choice("clips", clips, ("several", "joined")) == "joined"
         self._position = read_choice("audio_position", audio_position, ("before", "after"))
         self._cap_name = read_choice("max_tokens_key", max_tokens_key, ("max_tokens", "max_completion_tokens"))
@@ -204,6 +210,7 @@ class APIModel(AudioLM):
                 "originals": "+".join(sorted(self._originals)),
                 "joined": self._joined,
                 "audio_position": self._position,
+                **({} if self._control == "real" else {"audio": self._control}),
             },
             ranks=Ranks(cpu=True),
             device="cpu",
@@ -231,7 +238,9 @@ class APIModel(AudioLM):
 
         def files(i: int) -> Files | Failure:
             try:
-                return make_files(questions[i].audio, self._policy, originals=self._originals, joined=self._joined)
+                return make_files(
+                    questions[i].audio, self._policy, originals=self._originals, joined=self._joined, control=self._control
+                )
             except AudioError as error:
                 return Failure("audio_error", error.reason)
 
@@ -291,6 +300,7 @@ class APIModel(AudioLM):
         return {
             "dsb2_model": {
                 **self.identity,
+                "audio": self._control,
                 "preprocessing": self._preprocessing,
                 "system_instruction": self._system_instruction,
                 "max_new_tokens": self._max_new_tokens,

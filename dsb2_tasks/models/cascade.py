@@ -57,6 +57,7 @@ class Cascade(AudioLM):
         asr_key_env: str | None = None,
         asr_tasks: str = "transcript",
         language: str | None = None,
+        audio: str = "real",
         beam_size: int | None = None,
         compute_type: str | None = None,
         llm: str | None = "none",
@@ -81,6 +82,7 @@ class Cascade(AudioLM):
             asr_tasks: Where the task asks for a transcript: ``transcript`` is the answer, or ``llm`` reads it like any other.
             language: ISO 639-1 code of all clips, or ``detect``.  By default a clip's language is the one that its task states,
                 and is detected where it states none.
+            audio: ``real``; or ``none``, a control: the language model reads the instructions of all tasks without transcripts.
             beam_size: Beams of Whisper, 5 by default; 1 is greedy.
             compute_type: Number type of Whisper: by default int8 (faster-whisper) or float32 (transformers) on a CPU, float16
                 elsewhere.
@@ -114,6 +116,7 @@ class Cascade(AudioLM):
         self._transcript_answers = read_choice("asr_tasks", asr_tasks, ("transcript", "llm")) == "transcript"
         if not read_flag("resume", resume) and responses is not None:
             raise ModelArgError(f"responses={responses!r} with resume=false: without resuming nothing is stored; leave one out")
+        self._control = _read_control(audio, alone=alone)
         size = read_batch_size(batch_size, _AUTO_BATCH)
         size = size if max_batch_size is None else min(size, read_count("max_batch_size", max_batch_size))
         policy = AudioPolicy(
@@ -149,7 +152,8 @@ class Cascade(AudioLM):
             identity |= {"language_model": self._llm.identity, "prompt_template": TEMPLATE, "asr_tasks": asr_tasks}
         # Without a language model the transcripts are all there is to be kept.
         store = ResponseStore(root, identity, rank=ranks.rank) if resume and self._llm is not None else None
-        super().__init__(identity=identity, preprocessing=asdict(policy), ranks=ranks, device=at, store=store)
+        preprocessing = {**asdict(policy), **({} if self._control == "real" else {"audio": self._control})}
+        super().__init__(identity=identity, preprocessing=preprocessing, ranks=ranks, device=at, store=store)
 
     # ------------------------------------------------------------------ asking
 
@@ -188,6 +192,8 @@ class Cascade(AudioLM):
 
     def ask(self, questions: Sequence[Question]) -> Iterator[list[tuple[int, Answer | Failure]]]:
         """Transcribes the clips of all questions, then asks the language model about those that it is to answer."""
+        if self._control == "none":
+            questions = [replace(question, audio=()) for question in questions]
         for question in questions:
             if self._is_transcript(question):
                 _check_generation(question)
@@ -312,12 +318,22 @@ class Cascade(AudioLM):
                 "asr": self.asr,
                 "llm": self.llm,
                 **self.identity,
+                "audio": self._control,
                 "preprocessing": self._preprocessing,
                 **self.counts,
                 **unknown,
                 "time": self.time,
             },
         }
+
+
+def _read_control(audio: object, *, alone: bool) -> str:
+    if audio in ("silence", "noise"):
+        raise ModelArgError(f"audio={audio!r}: what a recogniser makes up out of it is no control; take audio=none")
+    control = read_choice("audio", audio, ("real", "none"))
+    if control == "none" and alone:
+        raise ModelArgError("audio='none' with llm=none: without audio there is no transcript, and nobody else to answer")
+    return control
 
 
 def _check_generation(question: Question) -> None:

@@ -49,6 +49,34 @@ def test_right_clips_in_right_answers_out_in_order(load: Load, shelf: Shelf) -> 
     assert 2 <= server.max_in_flight <= 4
 
 
+@pytest.mark.parametrize("clips", ["several", "joined"])
+@pytest.mark.parametrize("control", ["none", "silence", "noise"])
+def test_controls_send_nothing_of_a_clip(load: Load, shelf: Shelf, control: str, clips: str) -> None:
+    one, two = (shelf.put(file(tone(hertz, 1.5, 22_050), 22_050)) for hertz in (300, 900))
+    with FakeServer(listen) as server:
+        lm = load(server, audio=control, clips=clips)
+        ask(lm, request("One?", one), request("Two?", one, two))
+    assert lm.get_model_info()["dsb2_model"]["audio"] == control
+    came = {blocks(sent)[-1]["text"]: sent_files(sent) for sent in server.requests}
+    if control == "none":
+        assert came == {"One?": [], "Two?": []}
+        assert {str(sent.json["messages"][-1]["content"]) for sent in server.requests} == {"One?", "Two?"}
+        return
+    heard = {name: [soundfile.read(io.BytesIO(data)) for _, data in sent] for name, sent in came.items()}
+    assert [len(samples) for samples, _ in heard["One?"]] == [24_000]
+    assert [len(samples) for samples, _ in heard["Two?"]] == ([24_000, 24_000] if clips == "several" else [56_000])
+    assert {rate for sent in heard.values() for _, rate in sent} == {16_000}
+    samples = heard["One?"][0][0]
+    level = np.sqrt(np.mean(np.square(samples)))
+    assert level == 0 if control == "silence" else level == pytest.approx(0.1, rel=0.02)
+
+
+def test_without_clips_no_file_is_read(load: Load, shelf: Shelf) -> None:
+    with FakeServer(listen) as server:
+        answers = ask(load(server, audio="none"), request("Q", shelf.put(b"broken")))
+    assert (answers, shelf.read_rows) == (["Q"], [])
+
+
 @pytest.mark.parametrize(
     ("form", "subtype", "rate", "options", "as_it_is"),
     [
@@ -401,6 +429,9 @@ def test_stored_answers_hang_on_server_model_seed_and_preparation(load: Load, sh
             {"seed": 3},
             {"audio_format": "wav"},
             {"audio_position": "after"},
+            {"audio": "none"},
+            {"audio": "silence"},
+            {"audio": "noise"},
             {"clips": "joined"},
             {"system_instruction": "S"},
             {"max_new_tokens": 3},
@@ -457,6 +488,7 @@ def test_the_key_is_in_no_file_and_no_info(load: Load, monkeypatch: pytest.Monke
         ({"audio_format": "mp3"}, "audio_format='mp3'"),
         ({"clips": "one"}, "clips='one'"),
         ({"audio_position": "middle"}, "audio_position"),
+        ({"audio": "silent"}, "did you mean 'silence'"),
         ({"max_tokens_key": "max_new_tokens"}, "max_tokens_key"),
         ({"concurrency": 0}, "concurrency=0"),
         ({"requests_per_minute": "many"}, "requests_per_minute='many'"),

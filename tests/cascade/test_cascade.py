@@ -202,6 +202,9 @@ def test_settings_that_a_transcript_cannot_follow_are_refused(model: Callable, c
         ({"long_audio": "trunkate"}, "did you mean 'truncate'"),
         ({"language": "german"}, "language='german': known are"),
         ({"resume": "yes"}, "resume='yes'"),
+        ({"audio": "none"}, "audio='none' with llm=none"),
+        ({"audio": "noise", "llm": "demo"}, "audio='noise': .* take audio=none"),
+        ({"audio": "nun"}, "known are real, none"),
     ],
 )
 def test_wrong_arguments_are_named(model: Callable, arguments: dict[str, Any], message: str) -> None:

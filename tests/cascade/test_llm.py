@@ -125,6 +125,19 @@ def test_a_task_without_audio_is_its_instruction(model: Callable, parrot: type[P
     assert lm.get_model_info()["dsb2_model"]["audio_events"] == {}
 
 
+def test_as_a_control_it_is_told_nothing_of_the_audio(
+    model: Callable, clip: Callable, source: Any, parrot: type[Parrot], tmp_path: Path
+) -> None:
+    echo, spoken = Echo(), request(clip(noise(1), task_kind="transcript"), prompt="What is said?")
+    lm = model(echo, llm="parrot", audio="none")
+    assert lm.generate_until([spoken, request(clip(b"broken"), prompt="Happy?")]) == ["id?\n\nAnswer:", "py?\n\nAnswer:"]
+    assert [prompt for prompt, _ in parrot.asked] == ["What is said?\n\nAnswer:", "Happy?\n\nAnswer:"]
+    assert echo.heard == []
+    assert lm.get_model_info()["dsb2_model"]["audio"] == "none"
+    model(echo, llm="parrot", asr_tasks="llm").generate_until([spoken])
+    assert len(parrot.asked) == 3, "a control's answer is none of the model that hears"
+
+
 def test_system_turns_and_begun_answers_stay(model: Callable, clip: Callable, parrot: type[Parrot]) -> None:
     lm = model(Echo(), llm="parrot")
     turns = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Say."}]
