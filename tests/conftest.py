@@ -11,6 +11,8 @@ import pytest
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# Tiny models gain nothing from threads, and tests run side by side (pytest -n 2).
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 for _name in ("DSB2_TASKS_PATH", "DSB2_NO_AUTOLOAD", "DSB2_BASELINE", "DSB2_GENERATION_DIR"):
     os.environ.pop(_name, None)
 

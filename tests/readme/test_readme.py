@@ -85,7 +85,7 @@ def test_every_command_is_of_a_known_sort() -> None:
     sorts = (
         r"python -m venv \.venv && \. \.venv/bin/activate",
         r"pip install .*",
-        r"python -m pytest",
+        r"python -m pytest -n 2",
         r"(DSB2_\w+=\d )?lm_eval .*",
         r"torchrun (--\w+ \S+ )+-m lm_eval .*",
         r"dsb2 .*",
