@@ -1,7 +1,8 @@
 """Answer text -> value, or the reason why there is none.
 
 Every reader is total (any text gives a result, none raises), deterministic, never random, blind to the right answer, and
-linear in the length of the text.  Thinking blocks and special tokens are removed first.  Each returns a value, None where the
+linear in the length of the text (of the longest, some 100,000 tokens and more, lists and choices are read in part).
+Thinking blocks and special tokens are removed first.  Each returns a value, None where the
 answer cannot be used, and a short status::
 
     >>> choose_option("The answer is happy, not sad.", ["happy", "sad"])

@@ -65,6 +65,8 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _NOTES = frozenset("abcdefg")
 #: More lists, or longer ones, are no answer to an instruction that offers some hundred options at most.
 _MOST_LISTS, _LONGEST_LIST = 20, 1000
+#: Characters of an answer that are read at most.
+_LONGEST = 200_000
 #: What is stated more often than this is stated.
 _ENOUGH = 50
 
@@ -150,11 +152,12 @@ def _is_number(words: Words) -> bool:
     return numeral is not None and numeral[1] == len(words)
 
 
-def _by_first_word(forms: Mapping[Words, object]) -> dict[str, list[Words]]:
-    starts: dict[str, list[Words]] = {}
+def _by_first_word(forms: Mapping[Words, object]) -> dict[str, list[int]]:
+    """The lengths of the forms that begin with a word, longest first."""
+    starts: dict[str, set[int]] = {}
     for words in forms:
-        starts.setdefault(words[0], []).append(words)
-    return {first: sorted(group, key=len, reverse=True) for first, group in starts.items()}
+        starts.setdefault(words[0], set()).add(len(words))
+    return {first: sorted(lengths, reverse=True) for first, lengths in starts.items()}
 
 
 def _variants(tokens: Tokens) -> list[Tokens]:
@@ -180,8 +183,10 @@ def _prepared(options: Sequence[str], aliases: Mapping[str, Sequence[str]] | Non
     return _prepare(tuple(options), tuple((name, tuple(group)) for name, group in (aliases or {}).items()))
 
 
-def _drop_markup(text: str) -> str:
-    return text.replace("*", "").replace("`", "")
+def _readable(answer: str) -> str:
+    """An answer without thinking and markup; of more text than any instruction asks for, its beginning and its end."""
+    text = clean(answer).replace("*", "").replace("`", "").strip()
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 
 class _Answer:
@@ -312,16 +317,17 @@ class _Answer:
                 return True
         return False
 
-    def _scan(self, table: dict[Words, list[_Form]], starts: dict[str, list[Words]], words: Words, begin: int) -> list[_Mention]:
+    def _scan(self, table: dict[Words, list[_Form]], starts: dict[str, list[int]], words: Words, begin: int) -> list[_Mention]:
         found: list[_Mention] = []
         stated: dict[Words, int] = {}
         fragile = self.offered.fragile
         covered = begin
         inside: set[int] = set()  # words of options: a "no" among them negates nothing
         for at in range(begin, self.end):
-            for form in starts.get(words[at], ()):
-                end = at + len(form)
-                if end <= covered or words[at:end] != form:
+            for length in starts.get(words[at], ()):
+                end = at + length
+                form = words[at:end]
+                if end <= covered or form not in table:
                     continue
                 if stated.get(form, 0) >= _ENOUGH:
                     covered = end
@@ -366,7 +372,7 @@ class _Answer:
             return False
         if at == begin:
             return begin > 0 or alone or self._leads_to_another(end)
-        if self.offered.yes_no and alone and left:
+        if left and (self._leads_to_another(end) or (self.offered.yes_no and alone)):
             return True
         if at >= begin + 2 and self.words[at - 1] in ("and", "or") and self.words[at - 2] in self.offered.starts:
             return True  # "A or B" names both
@@ -496,7 +502,7 @@ def choose_option(
         The option as it stands in ``options`` and how it was found (``exact``, ``letter``, ``lead``, ``mention``), or None
         and why not (``empty``, ``no_option``, ``ambiguous``).
     """
-    text = _drop_markup(clean(answer)).strip()
+    text = _readable(answer)
     if not text:
         return None, "empty"
     if text in options:
@@ -545,7 +551,7 @@ def choose_labels(
     Returns:
         The options and ``ok``, or nothing and ``empty`` or ``no_option``.
     """
-    text = _drop_markup(clean(answer)).strip()
+    text = _readable(answer)
     if not text:
         return (), "empty"
     offered = _prepared(options, aliases)

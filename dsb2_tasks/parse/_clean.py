@@ -7,6 +7,8 @@ import re
 _THINK = re.compile(r"<(/?)(?:think(?:ing)?|thoughts?|reasoning)>|\[(/?)think\]|◁(/?)think▷", re.IGNORECASE)
 #: The channels of a decoder that thinks in one and answers in another.
 _CHANNEL = re.compile(r"<\|channel\|>\s*+(\w+)[^<]{0,100}+<\|message\|>")
+#: Characters, some 100,000 tokens of a list.
+_LONGEST = 400_000
 _ANSWER = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\{([^{}]{0,200}+(?:\{[^{}]{0,200}+\}[^{}]{0,200}+){0,3})\}")
 _LATEX_TEXT = re.compile(r"\\(?:text\w{0,2}|math\w{2})\b")
@@ -36,6 +38,11 @@ def clean(text: str) -> str:
     if not text.isascii():
         text = _SURROGATE.sub("\ufffd", text)
     return _CONTROL.sub(" ", text).strip()
+
+
+def beginning(answer: str) -> str:
+    """A cleaned answer as far as lists and times are looked for in it: longer than any clip's is none."""
+    return clean(answer)[:_LONGEST]
 
 
 def _without_thinking(text: str) -> str:

@@ -6,11 +6,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._clean import beginning
 from dsb2_tasks.parse._literal import Pairs, read_groups
-from dsb2_tasks.parse._spans import parse_spans, read_time
+from dsb2_tasks.parse._spans import MOST, parse_spans, read_time
 
 Note = tuple[float, float, int]
 
@@ -82,7 +83,7 @@ def parse_pitches(answer: str) -> tuple[list[int] | None, str]:
     Returns:
         MIDI numbers and ``ok``, or None and ``empty`` or ``no_pitch``.
     """
-    text = _unnumbered(unicodedata.normalize("NFKC", clean(answer)))
+    text = _unnumbered(unicodedata.normalize("NFKC", beginning(answer)))
     if not text:
         return None, "empty"
     found = [_named_pitch(match) for match in _NAMED.finditer(text)]
@@ -105,8 +106,8 @@ def parse_notes(answer: str) -> tuple[list[Note] | None, str]:
         (onset, offset, MIDI number) and ``ok``; an empty list and ``nothing``; or None and ``empty``, ``no_note`` or the
         reason of :func:`dsb2_tasks.parse.parse_spans`.
     """
-    text = clean(answer)
-    triples = list(_triples(read_groups(text, limit=20_000))) if re.search(r"\d", text) else []
+    text = beginning(answer)
+    triples = list(_triples(read_groups(text, limit=MOST))) if re.search(r"\d", text) else []
     triples = triples or list(_rows(text))
     for onset, offset, pitch in ((0, 1, 2), (1, 2, 0)):
         notes = [
@@ -126,7 +127,7 @@ def parse_notes(answer: str) -> tuple[list[Note] | None, str]:
 
 def _rows(text: str) -> Iterator[tuple[float, float, float]]:
     """Lines of three numbers or four (with a velocity)."""
-    for row in _ROW.finditer(text):
+    for row in islice(_ROW.finditer(text), MOST):
         numbers = [read_time(field) for field in row.groups()]
         if numbers[0] is not None and numbers[1] is not None and numbers[2] is not None:
             yield numbers[0], numbers[1], numbers[2]
@@ -157,10 +158,10 @@ def parse_beats(answer: str) -> tuple[list[float] | None, str]:
         Sorted, distinct times and ``ok``; an empty list and ``nothing``; or None and ``empty``, ``no_time``, ``tempo`` or
         ``too_large`` (times beyond 30,000 s: another unit).
     """
-    text = _unnumbered(unicodedata.normalize("NFKC", clean(answer)))
+    text = _unnumbered(unicodedata.normalize("NFKC", beginning(answer)))
     if not text:
         return None, "empty"
-    times = _listed_times(read_groups(text, limit=20_000))
+    times = _listed_times(read_groups(text, limit=MOST))
     if not times:
         stripped = _TEMPO.sub(" ", text)
         converted = [read_time(match[0]) for match in _CLOCKED.finditer(stripped)]

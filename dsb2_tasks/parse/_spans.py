@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
-from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._clean import beginning
 from dsb2_tasks.parse._literal import Pairs, read_groups
 
 Span = tuple[float, float, str]
@@ -45,8 +46,8 @@ _EMPTY = re.compile(
     r"(?:`{3}\w*)?\s*(?:\[\s*\]|\{\s*[\"']?\w+[\"']?\s*:\s*\[\s*\]\s*\}|\{\s*\}|\(\s*\)|none|nothing)\s*\.?\s*(?:`{3})?",
     re.IGNORECASE,
 )
-#: More spans, or fields of a line, than any clip has.
-_MOST = 20_000
+#: More spans than any clip has; what follows is not read.
+MOST = 5_000
 #: Keys under which a stretch of time stands as one value.
 _RANGE_KEYS = frozenset({"time", "times", "timestamp", "timestamps", "interval", "segment", "span", "range"})
 _KEY_UNIT = re.compile(r"_(?:in_)?(s|secs?|seconds?|ms|milliseconds?)$")
@@ -75,6 +76,7 @@ _FILLER = re.compile(
     r"\b(?:[Ff]rom|[Bb]etween|[Aa]t|[Dd]uring|[Ss]tarts?|[Oo]nset|[Bb]egins?|[Ee]nds?|[Oo]ffset|[Ss]tops?|[Tt]ime|[Ss]econds?|secs?"
     r"|speaks?|speaking|talks?|talking|is|was|are|and|then|again|a|an|the|s)\b"
 )
+_LINE = re.compile(r"[^\n;]++")
 _DIGIT = re.compile(r"\d")
 _JOINT = re.compile(r",|\band\b|\bthen\b")
 _LEAD = re.compile(
@@ -98,7 +100,7 @@ def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
         an answer that says there is nothing; or None and why: ``empty``, ``no_span``, ``reversed`` (no span ends after it
         begins).
     """
-    text = _COMMA.sub(".", _DASHES.sub("-", clean(answer)))
+    text = _COMMA.sub(".", _DASHES.sub("-", beginning(answer)))
     if not text:
         return None, "empty"
     if not text.isascii():
@@ -106,7 +108,8 @@ def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
     text = _MINUTES.sub(lambda found: f"{float(found[1]) * 60 + float(found[2]):.15g} s", text)
     found: list[Span] = []
     if _DIGIT.search(text):
-        found = list(_rttm(text)) or list(_structured(read_groups(text, limit=_MOST))) or list(_lines(_END_LINE.sub(", ", text)))
+        structured = _structured(read_groups(text, limit=MOST))
+        found = _first(_rttm(text)) or _first(structured) or _first(_lines(_END_LINE.sub(", ", text)))
     kept = [(start, end, label) for start, end, label in found if end > start]
     if kept:
         return kept, "ok"
@@ -117,9 +120,13 @@ def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
     return None, "no_span"
 
 
+def _first(spans: Iterator[Span]) -> list[Span]:
+    return list(islice(spans, MOST))
+
+
 def _rttm(text: str) -> Iterator[Span]:
-    for onset, length, speaker in _RTTM.findall(text):
-        yield float(onset), float(onset) + float(length), speaker
+    for turn in _RTTM.finditer(text):
+        yield float(turn[1]), float(turn[1]) + float(turn[2]), turn[3]
 
 
 def read_time(value: Any) -> float | None:
@@ -217,10 +224,13 @@ def _text(label: Any) -> str:
 def _lines(text: str) -> Iterator[Span]:
     """Spans of running text, line by line; a line without a label goes on with the last one."""
     last = ""
-    for line in re.split(r"[\n;]", text):
+    for part in _LINE.finditer(text):
+        line = part[0]
         timed = _DIGIT.search(line) is not None
-        pairs = [(m.start(), m.end(), m[1] or m[3], m[2] or m[4]) for m in _PAIR.finditer(line)] if timed else []
-        pairs = pairs or (list(_fields(line)) if timed else [])
+        pairs = [(m.start(), m.end(), m[1] or m[3], m[2] or m[4]) for m in islice(_PAIR.finditer(line), MOST)] if timed else []
+        pairs = pairs or (list(islice(_fields(line), MOST)) if timed else [])
+        if len(pairs) == MOST:
+            line = line[: pairs[-1][1]]
         if not pairs:
             if line.rstrip().endswith(":"):
                 last = _label(line) or last
@@ -253,7 +263,7 @@ def _fields(line: str) -> Iterator[tuple[int, int, str, str]]:
     at = 0
     run: list[tuple[int, int, str]] = []
     separator = r"[,|\t]" if re.search(r"[,|\t]", line) else " "
-    for field in [*re.split(separator, line, maxsplit=_MOST), ""]:
+    for field in [*re.split(separator, line, maxsplit=2 * MOST), ""]:
         content = field.strip(" ()[]\"'")
         if _SECONDS.fullmatch(content) or read_time(content) is not None:
             run.append((at, at + len(field), content))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._clean import beginning
 from dsb2_tasks.parse._literal import Pairs, read_groups
 
 Typed = tuple[str, str]
@@ -51,7 +51,7 @@ def parse_slots(text: str, types: Sequence[str] = (), *, casefold: bool = True) 
     Returns:
         (type, value) pairs in order and ``ok``, or None and ``empty`` or ``no_slot``.
     """
-    text = clean(text).replace("*", "").replace("`", "")
+    text = beginning(text).replace("*", "").replace("`", "")
     if not text:
         return None, "empty"
     names = {_slug(name): name for name in types}
@@ -137,7 +137,7 @@ def parse_entities(text: str, types: Sequence[str] = ()) -> tuple[list[Typed] | 
         (type, phrase) pairs in order and ``ok``; an empty list and ``nothing`` for an answer that says there are none; or
         None and ``empty`` or ``no_entity``.
     """
-    text = clean(text).replace("*", "").replace("`", "")
+    text = beginning(text).replace("*", "").replace("`", "")
     if not text:
         return None, "empty"
     known = {**{_type_name(name): name.upper() for name in types}, **_COMBINED}
@@ -207,7 +207,7 @@ def parse_tags(text: str, tags: Sequence[str] = TAGS) -> tuple[Tagged | None, st
     Returns:
         Sentence and tags and ``ok``, or None and ``empty`` or ``no_tag``.
     """
-    text = clean(text)
+    text = beginning(text)
     if not text:
         return None, "empty"
     known = frozenset(tag.upper() for tag in tags)
