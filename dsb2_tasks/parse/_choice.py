@@ -327,7 +327,7 @@ class _Answer:
             for length in starts.get(words[at], ()):
                 end = at + length
                 form = words[at:end]
-                if end <= covered or form not in table:
+                if not covered < end <= self.end or form not in table:
                     continue
                 if stated.get(form, 0) >= _ENOUGH:
                     covered = end

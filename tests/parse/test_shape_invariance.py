@@ -120,3 +120,10 @@ def test_an_enumeration_that_repeats_the_question_is_no_choice_of_its_own() -> N
     assert choose_option("It is between happy and sad.", options) == (None, "ambiguous")
     assert choose_option("Between happy and sad, or else angry.", options) == (None, "ambiguous")
     assert choose_labels("Options: happy, sad. I hear sad.", options)[0] == ("happy", "sad"), "a set may be listed"
+
+
+def test_an_option_that_begins_another_one_may_end_the_text() -> None:
+    options = ["alveolar", "alveolar nasal", "alveolar nasal click"]
+    for option in options:
+        assert choose_option(f"I hear it: {option}", options)[0] == option
+        assert choose_option(f"either dental or {option}", options)[0] == option
