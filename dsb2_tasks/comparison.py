@@ -6,6 +6,7 @@ import math
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -23,9 +24,6 @@ from dsb2_tasks.scoring import (
     mean_interval,
     numbered,
 )
-
-#: Normal quantile of a two-sided 95 % interval, for tasks of which no samples were logged.
-_Z = 1.959964
 
 
 class ComparisonError(ValueError):
@@ -208,7 +206,8 @@ def _measured(result: TaskResult, value: float, metric: Metric) -> Measured:
 
 def _normal(values: tuple[float, float], one: float, two: float, level: float, documents: int) -> Difference:
     gap, spread = values[0] - values[1], math.hypot(one, two)
-    limits = (gap - _Z * spread, gap + _Z * spread)
+    reach = NormalDist().inv_cdf((1 + level) / 2) * spread
+    limits = (gap - reach, gap + reach)
     return Difference(Interval(gap, *limits, spread, level, 0, 0, 0), math.nan, False, documents)
 
 

@@ -53,7 +53,8 @@ class Scorer:
 
         Raises:
             SpecError: The kind cannot count a metric of the task.
-            BaselineError: The baseline was made under other conditions.
+            BaselineError: The baseline was made under other conditions, or its rows are broken.
+            ResultsError: The logged samples of the baseline cannot be read.
         """
         self.task, self.spec, self.version = task, spec, version
         self.kind = hooks.KINDS[spec.kind]
@@ -65,6 +66,8 @@ class Scorer:
         self.compared = None if baseline is None else baseline.compared(task, spec, self.metrics)
         if self.compared is not None and baseline is not None and unusable_baseline(baseline.entries[task].measured):
             self.compared = None
+        if self.compared is not None and baseline is not None:
+            baseline.rows(task, self.compared)  # read now: broken ones must not end a run at its end
 
     def _declared(self) -> list[Metric]:
         primary = metrics.get(self.spec.metric)

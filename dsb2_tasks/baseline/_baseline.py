@@ -10,7 +10,7 @@ from typing import Any
 
 from dsb2_tasks import metrics
 from dsb2_tasks.metrics import Metric, Row
-from dsb2_tasks.results import TaskResult
+from dsb2_tasks.results import TaskResult, fault_in_rows
 from dsb2_tasks.scoring import Improvement, Measured, Rule, covariance, improve
 from dsb2_tasks.spec import TaskSpec
 
@@ -103,6 +103,18 @@ class Baseline:
         name = f"{entry.metric}_scaled" if entry.metric == spec.metric and f"{entry.metric}_scaled" in known else entry.metric
         return metrics.get(name) if name in known else None
 
+    def rows(self, task: str, metric: Metric) -> tuple[tuple[str, ...], tuple[Row | None, ...]]:
+        """Keys of documents and rows of the compared metric of a task, in step; both empty without them.
+
+        Raises:
+            BaselineError: The metric cannot count them.
+            ResultsError: They are logged samples and cannot be read.
+        """
+        keys, rows = self.entries[task].samples
+        if fault := fault_in_rows({metric.name: rows}):
+            raise BaselineError(f"baseline {self.origin!r}: {task}: row {fault[1]} of {fault[0]}: {fault[2]}")
+        return keys, rows
+
     def over(
         self, task: str, metric: Metric, own: Measured, rows: Sequence[Row | None], keys: Sequence[str], rule: Rule = "paper"
     ) -> Improvement:
@@ -117,7 +129,7 @@ class Baseline:
             rule: Which recipe.
         """
         entry = self.entries[task]
-        base_keys, base_rows = entry.samples
+        base_keys, base_rows = self.rows(task, metric)
         shared = covariance(metric, rows, keys, base_rows, base_keys) if keys and base_keys else 0.0
         return improve(own, entry.measured, metric.higher_is_better, rule=rule, covariance=shared)
 

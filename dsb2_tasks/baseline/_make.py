@@ -24,6 +24,8 @@ def make_baseline(run: Run, name: str | None = None) -> dict[str, Any]:
         if metric not in result.values:  # --predict_only
             continue
         value = result.values[metric].value
+        if not math.isfinite(value) and result.na_rate != 1:  # nothing that could be compared with
+            continue
         stderr = result.values[result.score].stderr
         entry: dict[str, Any] = {
             "task": result.task,

@@ -14,7 +14,7 @@ from dsb2_tasks import metrics
 from dsb2_tasks.baseline._baseline import Baseline, BaselineError, Entry
 from dsb2_tasks.baseline._phase1 import read_phase1
 from dsb2_tasks.metrics import Row
-from dsb2_tasks.results import Run, as_number, read_run
+from dsb2_tasks.results import Run, as_number, beyond_best, read_run
 from dsb2_tasks.scoring import Measured, na_scale
 
 FORMAT = "dsb2_baseline"
@@ -72,7 +72,11 @@ def _csv(path: Path) -> list[dict[str, Any]]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise BaselineError(f"{path}: is not UTF-8 ({error})") from None
-    return [{key: value for key, value in row.items() if value not in (None, "")} for row in csv.DictReader(io.StringIO(text))]
+    try:
+        rows = list(csv.DictReader(io.StringIO(text)))
+    except csv.Error as error:
+        raise BaselineError(f"{path}: is no CSV ({error})") from None
+    return [{key: value for key, value in row.items() if value not in (None, "")} for row in rows]
 
 
 def _of_run(run: Run, where: str) -> Baseline:
@@ -114,7 +118,9 @@ def _of_table(path: Path, where: str, name: str, rows: list[Any]) -> Baseline:
 def _entry(row: dict[str, Any], place: str) -> tuple[str, Entry]:
     if missing := [key for key in ("task", "metric", "value") if key not in row]:
         raise BaselineError(f"{place}: {', '.join(missing)}: missing")
-    task = str(row["task"])
+    task = row["task"]
+    if not isinstance(task, str):
+        raise BaselineError(f"{place}: task: a name is needed, found {task!r}")
     try:
         metric = metrics.get(str(row["metric"]))
     except metrics.UnknownMetric as error:
@@ -124,6 +130,12 @@ def _entry(row: dict[str, Any], place: str) -> tuple[str, Entry]:
         raise BaselineError(f"{place} ({task}): na_rate: {na} is no share between 0 and 1 (a percentage?)")
     plain = _number(row["value"], "value", f"{place} ({task})", undefined=na == 1)
     stderr = _number(row.get("stderr"), "stderr", f"{place} ({task})", undefined=True)
+    if beyond_best(metric, plain):
+        raise BaselineError(
+            f"{place} ({task}): value: {plain:g} is beyond the best {metric.name} there is, {metric.best:g} (a percentage?)"
+        )
+    if stderr < 0:
+        raise BaselineError(f"{place} ({task}): stderr: {stderr:g} is below 0")
     if metric.name.endswith("_scaled"):
         value, base = plain, metric.name.removesuffix("_scaled")
     else:

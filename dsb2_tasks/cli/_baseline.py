@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 
 import click
@@ -41,7 +42,13 @@ def make(run: str, output: Path, name: str | None, force: bool) -> None:
         raise click.UsageError(f"{output} is there already; --force writes over it")
     read = read_run(run)
     made = make_baseline(read, name)
-    output.write_text(json.dumps(made, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    text = json.dumps(made, allow_nan=False) + "\n"
+    draft = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(output)
+    finally:
+        draft.unlink(missing_ok=True)
     paired = sum("rows" in entry for entry in made["tasks"])
     click.echo(f"{output}: {made['name']}, {len(made['tasks'])} tasks, {paired} of them with the statistics of each document")
     if any(entry["version"].endswith("-samples") for entry in made["tasks"]):

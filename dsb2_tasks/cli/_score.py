@@ -235,12 +235,11 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _kept_groups(run: Run, found: list[Answered]) -> dict[str, list[str]]:
     """The groups of the run, without tasks that are not scored again and without groups that are then empty."""
+    from dsb2_tasks.rescore import leaves
+
     names = {task.task for task in found}
-
-    def holds(member: str) -> bool:
-        return member in names or any(holds(m) for m in run.members.get(member, ()))
-
-    return {group: [m for m in members if holds(m)] for group, members in run.members.items() if holds(group)}
+    kept = {group: [m for m in members if not names.isdisjoint(leaves(m, run.members))] for group, members in run.members.items()}
+    return {group: members for group, members in kept.items() if members}
 
 
 def _print(scores: Scores, compared: bool) -> None:

@@ -10,7 +10,7 @@ from dsb2_tasks.rescore._answered import Answered, AnswersError, Document
 from dsb2_tasks.rescore._files import from_answers
 from dsb2_tasks.rescore._judged import Judged, agreement_of, judge_answers, judge_items
 from dsb2_tasks.rescore._run import from_run
-from dsb2_tasks.rescore._score import Rules, Scores, score
+from dsb2_tasks.rescore._score import Rules, Scores, leaves, score
 from dsb2_tasks.rescore._store import from_store
 from dsb2_tasks.rescore._write import write_results
 
@@ -27,6 +27,7 @@ __all__ = [
     "from_store",
     "judge_answers",
     "judge_items",
+    "leaves",
     "score",
     "write_results",
 ]

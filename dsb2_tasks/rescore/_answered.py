@@ -89,6 +89,28 @@ def _load(path: Path) -> Any:
     return module
 
 
+def check_document(doc: Mapping[str, Any], spec: TaskSpec, place: str) -> None:
+    """Refuses a document out of a file that no data set can hold: it would be no fault of the answer.
+
+    Raises:
+        AnswersError: It lacks what is asked or expected, or the label has another shape than the task states.
+    """
+    asked, labels, language = doc.get("dsb2_prompt"), doc.get("dsb2_label"), doc.get("dsb2_language")
+    if not isinstance(asked, str):
+        raise AnswersError(f"{place}: dsb2_prompt: a text is needed, found {asked!r}")
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise AnswersError(f"{place}: dsb2_label: a list of texts is needed, found {labels!r}")
+    if not (language is None or isinstance(language, str)):
+        raise AnswersError(f"{place}: dsb2_language: a text is needed, found {language!r}")
+    references = doc.get("dsb2_reference", [])
+    if not isinstance(references, list) or not all(isinstance(handle, dict) for handle in references):
+        raise AnswersError(f"{place}: dsb2_reference: a list of clips is needed, found {references!r}")
+    try:
+        hooks.KINDS[spec.kind].read_label(doc, spec)
+    except hooks.LabelError as error:
+        raise AnswersError(f"{place}: label: {error}") from None
+
+
 def open_task(entry: TaskEntry, data: str) -> tuple[TaskSpec, str, Any]:
     """Specification with settled options, version and documents of a task; clips stay where they are.
 

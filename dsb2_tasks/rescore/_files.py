@@ -85,6 +85,11 @@ def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 raise AnswersError(f"{place}: the keys task, answer and exactly one of {', '.join(_PLACES)} are needed")
             if not (line["answer"] is None or isinstance(line["answer"], str)):
                 raise AnswersError(f"{place}: answer: a text is needed, or null for none, found {line['answer']!r}")
+            key = next(key for key in _PLACES if key in line)
+            if type(line[key]) is not (int if key == "doc_id" else str):  # true is no number of a document
+                raise AnswersError(
+                    f"{place}: {key}: a {'number' if key == 'doc_id' else 'text'} is needed, found {line[key]!r:.100}"
+                )
             yield place, line
 
 
@@ -112,7 +117,7 @@ def _joined(entry: TaskEntry, data: str, lines: list[tuple[str, dict[str, Any]]]
     silent: set[int] = set()
     for place, line in lines:
         key = next(key for key in _PLACES if key in line)
-        wanted = numbers[key].get(line[key] if key == "doc_id" else str(line[key]))
+        wanted = numbers[key].get(line[key])
         if not wanted:
             raise AnswersError(
                 f"{place}: {entry.name} has no document with {key} {line[key]!r} on data={data!r} (it has {len(docs)} documents)"

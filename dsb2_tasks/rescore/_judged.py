@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dsb2_tasks import metrics
 from dsb2_tasks.judge import CHOICE_KINDS, EXTRACT_KINDS, Confusion, Judge, JudgeItem, Verdict, agreement, item_for, judged_rows
 from dsb2_tasks.metrics import Row
 from dsb2_tasks.rescore._answered import Answered
@@ -50,8 +51,8 @@ def agreement_of(scores: Scores, judged: Judged) -> dict[str, Confusion]:
     found = {}
     for task in scores.answered:
         if task.spec.kind in CHOICE_KINDS and task.task in judged.verdicts:
-            rows = scores.rows[task.task][task.spec.metric]
-            right = [row is not None and bool(row[0] == 1) for row in rows]
+            metric = metrics.get(task.spec.metric)  # its rows may be counts, of which only the metric knows what is right
+            right = [metric.aggregate([row]) == metric.best for row in scores.rows[task.task][metric.name]]
             found[task.task] = agreement(zip(right, judged.verdicts[task.task], strict=True))
     return found
 

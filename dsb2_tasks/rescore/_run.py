@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dsb2_tasks import catalog
-from dsb2_tasks.rescore._answered import Answered, AnswersError, Document, hook_of
-from dsb2_tasks.results import Run, TaskResult
+from dsb2_tasks.rescore._answered import Answered, AnswersError, Document, check_document, hook_of
+from dsb2_tasks.results import Run, TaskResult, samples_file
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +46,8 @@ def from_run(run: Run, only: Container[str] | None = None) -> list[Answered]:
         if version != result.version:
             log.warning("%s: made with version %s of the task, scored by version %s", name, result.version, version)
         records = _records(run.path, name)
+        for sample in samples:
+            check_document(sample.doc, spec, f"{samples_file(run.path, name)}: document {sample.doc_id}")
         found.append(
             Answered(
                 task=name,
@@ -58,6 +60,8 @@ def from_run(run: Run, only: Container[str] | None = None) -> list[Answered]:
                 config=run.raw["configs"][name],
             )
         )
+    if not found:
+        raise AnswersError(f"{run.path}: holds none of the tasks that were named; it has {', '.join(list(run.tasks)[:5])}")
     return found
 
 
@@ -67,8 +71,8 @@ def _version(today: str, result: TaskResult) -> str:
 
 def _records(results: Path, task: str) -> dict[int, dict[str, Any]]:
     """The samples as they were written, by document number; their form was checked by whoever read them as samples."""
-    file = results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl")
+    file = samples_file(results, task)
     if not file.is_file():
         raise AnswersError(f"{results}: a submission holds statistics and no answers, so it cannot be scored again")
     with file.open("rb") as lines:
-        return {int(record["doc_id"]): record for record in map(json.loads, lines)}
+        return {record["doc_id"]: record for record in map(json.loads, lines)}

@@ -105,7 +105,7 @@ def score(
     scores.members = {name: list(members) for name, members in (groups if groups is not None else _groups(known, scores)).items()}
     modality = {task.task: task.spec.modality for task in answered}
     for name in scores.members:
-        inside = {task: scores.results[task] for task in _leaves(name, scores.members) if task in scores.results}
+        inside = {task: scores.results[task] for task in leaves(name, scores.members) if task in scores.results}
         mean = known.groups[name].spec.mean if name in known.groups else None
         over = [modality[task] for task in inside if task in modality]
         compared = rules.baseline is not None
@@ -125,8 +125,17 @@ def _groups(known: catalog.Catalog, scores: Scores) -> dict[str, list[str]]:
     return found
 
 
-def _leaves(group: str, members: Mapping[str, Sequence[str]]) -> list[str]:
+def leaves(group: str, members: Mapping[str, Sequence[str]]) -> list[str]:
+    """The tasks below a group, in order and each once; ends also where a file says that groups hold each other."""
     found: list[str] = []
-    for member in members[group]:
-        found += _leaves(member, members) if member in members else [member]
-    return list(dict.fromkeys(found))
+    seen, left = set(), [group]
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in members:
+            left += reversed(members[name])
+        else:
+            found.append(name)
+    return found

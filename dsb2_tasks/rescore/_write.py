@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from dsb2_tasks import __version__
 from dsb2_tasks.metrics import Row
 from dsb2_tasks.rescore._answered import Answered, AnswersError, Document
-from dsb2_tasks.rescore._score import Scores
-from dsb2_tasks.results import Run
+from dsb2_tasks.rescore._score import Scores, leaves
+from dsb2_tasks.results import Run, as_json_whole, samples_file
 
 
 def write_results(
@@ -40,32 +40,39 @@ def write_results(
     """
     stamp = datetime.now().isoformat().replace(":", "-")
     file = to if to.suffix == ".json" else to / f"results_{stamp}.json"
-    if run is not None and file.resolve() == run.path.resolve():
-        raise AnswersError(f"{file}: is the file that is scored; name another")
+    if run is not None and samples_file(file.resolve(), "") == samples_file(run.path.resolve(), ""):
+        raise AnswersError(f"{file}: is the file that is scored, or its samples would be those that are scored; name another")
     content = _results(scores, run, model)
     content["date"] = time.time()
     content["dsb2_score"] = {"dsb2_tasks": __version__, "of": origin, **notes}
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        for task in scores.answered:
-            samples = file.with_name(f"samples_{task.task}_{file.stem.removeprefix('results_')}.jsonl")
-            _replace(
-                samples, "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in _samples(task, scores.rows[task.task]))
-            )
-        _replace(file, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False))
+        _write(_texts(scores, file, content))
     except OSError as error:
         raise AnswersError(f"{error.filename or file}: cannot be written ({error.strerror or error})") from None
     return file
 
 
-def _replace(file: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
+def _texts(scores: Scores, file: Path, content: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for task in scores.answered:
+        lines = _samples(task, scores.rows[task.task])
+        yield samples_file(file, task.task), "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+    yield file, json.dumps(as_json_whole(content), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _write(texts: Iterable[tuple[Path, str]]) -> None:
+    """Writes files all or none: they take their names, in the order given, when the last one is written."""
+    drafts: dict[Path, Path] = {}
     try:
-        draft.write_text(text, encoding="utf-8", errors="surrogatepass")
-        draft.replace(file)
+        for file, text in texts:
+            draft = file.with_name(f".{file.name}.{os.getpid()}")
+            drafts[draft] = file
+            draft.write_text(text, encoding="utf-8", errors="surrogatepass")
+        for draft, file in drafts.items():
+            draft.replace(file)
     finally:
-        draft.unlink(missing_ok=True)
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
 
 
 def _results(scores: Scores, run: Run | None, model: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,9 +80,7 @@ def _results(scores: Scores, run: Run | None, model: Mapping[str, Any]) -> dict[
     chosen = {task.task for task in scores.answered}
     if run is not None:  # tasks that were not scored again are not carried along under new rules
         for part in ("results", "configs", "versions", "n-shot", "higher_is_better", "n-samples", "task_hashes"):
-            kept = content.get(part)
-            if isinstance(kept, dict):
-                content[part] = {name: value for name, value in kept.items() if name in chosen or name in scores.members}
+            content[part] = {name: value for name, value in content[part].items() if name in chosen or name in scores.members}
     content["results"] = scores.results
     content["groups"] = {name: scores.results[name] for name in scores.members}
     content["group_subtasks"] = scores.members
@@ -92,16 +97,13 @@ def _results(scores: Scores, run: Run | None, model: Mapping[str, Any]) -> dict[
         content["n-samples"][task.task] = {"original": task.total, "effective": len(task.documents)}
     for name in scores.members:
         if run is None or name in content["higher_is_better"]:  # lm-eval has none for a group of groups of groups
-            inside = [member for member in scores.directions if member in _below(name, scores.members)]
+            below = set(leaves(name, scores.members))
+            inside = [member for member in scores.directions if member in below]
             content["higher_is_better"][name] = {k: v for member in inside for k, v in scores.directions[member].items()}
         content["versions"].setdefault(name, scores.answered[0].version)
     if not scores.members:
         del content["groups"]
     return content
-
-
-def _below(name: str, members: Mapping[str, list[str]]) -> set[str]:
-    return {leaf for member in members[name] for leaf in (_below(member, members) if member in members else {member})}
 
 
 def _bare(model: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,11 @@ is named with its file and place.  No data set is opened, no audio touched, and 
 
 from __future__ import annotations
 
-from dsb2_tasks.results._read import ResultsError
-from dsb2_tasks.results._run import Reading, Run, Sample, TaskResult
+from dsb2_tasks.results._check import beyond_best, fault_in_rows
+from dsb2_tasks.results._logged import samples_file
+from dsb2_tasks.results._run import Reading, ResultsError, Run, Sample, TaskResult
 from dsb2_tasks.results._submission import make_submission, read_run
-from dsb2_tasks.results._values import JsonNumber, as_json, as_number, document_key
+from dsb2_tasks.results._values import JsonNumber, as_json, as_json_whole, as_number, document_key
 
 __all__ = [
     "JsonNumber",
@@ -19,8 +20,12 @@ __all__ = [
     "Sample",
     "TaskResult",
     "as_json",
+    "as_json_whole",
     "as_number",
+    "beyond_best",
     "document_key",
+    "fault_in_rows",
     "make_submission",
     "read_run",
+    "samples_file",
 ]

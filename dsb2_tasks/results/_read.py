@@ -1,9 +1,8 @@
-"""lm-eval's results file and its files of samples, read and checked."""
+"""lm-eval's results file, read and checked."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -11,21 +10,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dsb2_tasks.audio import read_failure
-from dsb2_tasks.metrics import Row
-from dsb2_tasks.results._run import Reading, Run, Sample, TaskResult
-from dsb2_tasks.results._values import as_number, document_key
+from dsb2_tasks.results._check import beyond_best, is_name, is_number, known_metric
+from dsb2_tasks.results._logged import read_samples, samples_file
+from dsb2_tasks.results._run import Reading, ResultsError, Run, TaskResult
+from dsb2_tasks.results._values import as_number
 from dsb2_tasks.spec import TaskSpec
 
 #: A results file of all 180 tasks is about 1 MB; this keeps a wrong file from filling the memory.
 _LARGEST = 512 * 2**20
 _FILTER = ",none"
+#: Parts of the file that are objects by task; missing ones are empty.
+_BY_TASK = ("groups", "group_subtasks", "versions", "n-shot", "higher_is_better", "n-samples", "task_hashes")
 #: Model arguments that name a model: those of lm-eval, and the one that scored answers from elsewhere carry.
 _NAMES = frozenset(("pretrained", "peft", "delta", "model", "path", "engine", "name"))
-
-
-class ResultsError(ValueError):
-    """A results file cannot be read; the message names file, place and reason."""
 
 
 def read_results(path: str | Path) -> Run:
@@ -42,6 +39,8 @@ def read_results(path: str | Path) -> Run:
     if "results" not in raw or "configs" not in raw:
         raise ResultsError(f"{file}: no results file of lm-eval: it has no 'results' and 'configs'")
     results, configs = _mapping(raw, "results", file), _mapping(raw, "configs", file)
+    present = [part for part in _BY_TASK if raw.get(part) is not None]
+    raw |= {part: _mapping(raw, part, file) if part in present else {} for part in _BY_TASK}
     tasks = {}
     for name, config in configs.items():
         metadata = config.get("metadata") if isinstance(config, dict) else None
@@ -49,9 +48,8 @@ def read_results(path: str | Path) -> Run:
             tasks[name] = _task(name, metadata, _mapping(results, name, file), raw, file)
     if not tasks:
         raise ResultsError(f"{file}: holds no results of dsb2 tasks (it has {', '.join(list(results)[:5]) or 'none at all'})")
-    config = _mapping(raw, "config", file) if "config" in raw else {}
-    groups = _mapping(raw, "groups", file) if "groups" in raw else {}
-    members = _mapping(raw, "group_subtasks", file) if "group_subtasks" in raw else {}
+    config = _mapping(raw, "config", file) if raw.get("config") is not None else {}
+    groups = raw["groups"]
     name = _name(raw, config) or file.parent.name
     source = raw.get("model_source") or config.get("model") or ""
     return Run(
@@ -63,7 +61,7 @@ def read_results(path: str | Path) -> Run:
         groups={
             group: {key.removesuffix(_FILTER): value for key, value in _mapping(groups, group, file).items()} for group in groups
         },
-        members={group: tuple(map(str, names)) for group, names in members.items() if isinstance(names, list)},
+        members={group: _members(raw, group, file) for group in raw["group_subtasks"] if group not in tasks},
         config=config,
         raw=raw,
     )
@@ -108,7 +106,16 @@ def _mapping(outer: Mapping[str, Any], key: str, file: Path) -> dict[str, Any]:
     return inner
 
 
+def _members(raw: Mapping[str, Any], group: str, file: Path) -> tuple[str, ...]:
+    names = raw["group_subtasks"][group]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ResultsError(f"{file}: group_subtasks.{group}: a list of names is needed, found {names!r}")
+    return tuple(names)
+
+
 def _task(name: str, metadata: dict[str, Any], numbers: dict[str, Any], raw: dict[str, Any], file: Path) -> TaskResult:
+    if not is_name(name):
+        raise ResultsError(f"{file}: configs: {name!r} is no name of a task: it is part of the names of files")
     block = dict(metadata["dsb2"]) if isinstance(metadata["dsb2"], dict) else {}
     data = str(block.pop("read_from", "hub"))
     try:
@@ -117,91 +124,51 @@ def _task(name: str, metadata: dict[str, Any], numbers: dict[str, Any], raw: dic
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ResultsError(f"{file}: configs.{name}.metadata.dsb2.{place}: {first['msg']}") from None
+    if known_metric(spec.metric) is None:
+        raise ResultsError(f"{file}: configs.{name}.metadata.dsb2.metric: there is no metric {spec.metric!r}")
     told = metadata.get("dsb2_run")
     told = told if isinstance(told, dict) else {}
     if spec.options == "labels" and isinstance(told.get("options"), list):
         spec = spec.model_copy(update={"options": tuple(map(str, told["options"]))})
-    directions = (raw.get("higher_is_better") or {}).get(name) or {}
-    counts = (raw.get("n-samples") or {}).get(name) or {}
+    directions = _mapping(raw["higher_is_better"], name, file) if name in raw["higher_is_better"] else {}
+    counts = _mapping(raw["n-samples"], name, file) if name in raw["n-samples"] else {}
+    documents, total = (_count(counts.get(key, 0), f"{file}: n-samples.{name}.{key}") for key in ("effective", "original"))
     values = {}
-    for key, value in numbers.items():
+    for key in numbers:
         metric = key.removesuffix(_FILTER)
-        if metric == key or metric.endswith("_stderr"):
-            continue
-        stderr = as_number(numbers.get(f"{metric}_stderr{_FILTER}"))
-        values[metric] = Reading(as_number(value), stderr, bool(directions.get(metric, True)))
-    statuses = told.get("statuses")
-    date = file.stem.removeprefix("results_")
+        if metric != key and not metric.endswith("_stderr"):
+            values[metric] = _reading(metric, numbers, directions, f"{file}: results.{name}")
+    statuses = told["statuses"] if isinstance(told.get("statuses"), dict) else {}
     return TaskResult(
         task=name,
-        version=str((raw.get("versions") or {}).get(name, metadata.get("version", "0"))),
+        version=str(raw["versions"].get(name, metadata.get("version", "0"))),
         data=data,
         spec=spec,
-        documents=_count(counts.get("effective")),
-        total=_count(counts.get("original")),
+        documents=documents,
+        total=total,
         values=values,
-        statuses={str(k): _count(v) for k, v in statuses.items()} if isinstance(statuses, dict) else {},
+        statuses={k: _count(v, f"{file}: {name}: statuses.{k}") for k, v in statuses.items()},
         left_out=str(told["left_out"]) if told.get("left_out") is not None else None,
         baseline=told["baseline"] if isinstance(told.get("baseline"), dict) else None,
-        load=partial(_samples, file.with_name(f"samples_{name}_{date}.jsonl")),
+        load=partial(read_samples, samples_file(file, name), documents),
     )
 
 
-def _count(value: Any) -> int:
-    number = as_number(value)
-    return int(number) if math.isfinite(number) else 0
+def _reading(metric: str, numbers: Mapping[str, Any], directions: Mapping[str, Any], place: str) -> Reading:
+    value, stderr = numbers[f"{metric}{_FILTER}"], numbers.get(f"{metric}_stderr{_FILTER}")
+    if not is_number(value):
+        raise ResultsError(f"{place}.{metric}: a number or 'N/A' is needed, found {value!r}")
+    if stderr is not None and (not is_number(stderr) or as_number(stderr) < 0):
+        raise ResultsError(f"{place}.{metric}_stderr: a number of 0 or more, or 'N/A', is needed, found {stderr!r}")
+    known = known_metric(metric)
+    if known is not None and beyond_best(known, as_number(value)):
+        raise ResultsError(f"{place}.{metric}: {value!r} is beyond the best there is ({known.best:g})")
+    # Of a metric of this project the direction is known; a file that leaves it out, or says otherwise, does not turn a loss.
+    higher = bool(directions.get(metric, True)) if known is None else known.higher_is_better
+    return Reading(as_number(value), as_number(stderr), higher)
 
 
-def _samples(file: Path) -> list[Sample]:
-    if not file.is_file():
-        return []
-    samples = []
-    with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                samples.append(_sample(json.loads(line)))
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-                reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-                raise ResultsError(f"{file}: line {number} is no logged sample ({reason})") from None
-    return sorted(samples, key=lambda sample: sample.doc_id)
-
-
-def _sample(record: dict[str, Any]) -> Sample:
-    doc = record["doc"]
-    answer = record["filtered_resps"][0]
-    names = [metric for metric in record["metrics"] if not metric.endswith("_stderr")]
-    rows = {metric: _row(record[metric]) for metric in names}
-    first = next(iter(record["arguments"].values()))
-    if not isinstance(answer, str) or not isinstance(doc, dict):
-        raise TypeError("the document is no object, or the answer no text")
-    return Sample(
-        doc_id=int(record["doc_id"]),
-        doc_hash=str(record["doc_hash"]),
-        key=document_key(doc),
-        prompt=str(first["arg_0"]),
-        target=str(record["target"]),
-        answer=answer,
-        status=_status(answer, rows),
-        audio=tuple(handle for handle in doc.get("audio") or () if isinstance(handle, dict)),
-        rows=rows,
-        doc=doc,
-    )
-
-
-def _row(value: Any) -> Row | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        raise TypeError(f"a row of statistics is needed, found {value!r}")
-    return tuple(value)
-
-
-def _status(answer: str, rows: Mapping[str, Row | None]) -> str:
-    failed = read_failure(answer)
-    if failed is not None:
-        return failed[0]
-    for rate in ("na_rate", "unparsed_rate"):
-        row = rows.get(rate)
-        if row is not None and len(row) > 1:
-            return str(row[1])
-    return "ok"
+def _count(value: Any, place: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ResultsError(f"{place}: a number of documents is needed, found {value!r}")
+    return value

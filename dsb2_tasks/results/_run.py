@@ -12,6 +12,10 @@ from dsb2_tasks.metrics import Row
 from dsb2_tasks.spec import TaskSpec
 
 
+class ResultsError(ValueError):
+    """A results file cannot be read; the message names file, place and reason."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """One number of a task.

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,9 +33,11 @@ from pathlib import Path
 from typing import Any
 
 from dsb2_tasks import __version__
-from dsb2_tasks.results._read import ResultsError, read_results
-from dsb2_tasks.results._run import Run, Sample, TaskResult
-from dsb2_tasks.results._values import as_json
+from dsb2_tasks.results._check import fault_in_rows
+from dsb2_tasks.results._logged import samples_file
+from dsb2_tasks.results._read import read_results
+from dsb2_tasks.results._run import ResultsError, Run, Sample, TaskResult
+from dsb2_tasks.results._values import as_json_whole
 
 KEY = "dsb2_submission"
 FORMAT = 1
@@ -66,7 +67,7 @@ def make_submission(run: Run) -> str:
         "results_sha256": _sha256(run.path),
         "tasks": {name: _task(run, result) for name, result in run.tasks.items()},
     }
-    return json.dumps(_as_json(whole), sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
+    return json.dumps(as_json_whole(whole), sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
 def without_secrets(value: Any) -> Any:
@@ -110,8 +111,7 @@ def _with_rows(run: Run) -> Run:
 def _task(run: Run, result: TaskResult) -> dict[str, Any]:
     samples = result.samples()
     names = dict.fromkeys(name for sample in samples for name in sample.rows)
-    # The name that lm-eval gives the file of samples beside a results file.
-    file = run.path.with_name(f"samples_{result.task}_{run.path.stem.removeprefix('results_')}.jsonl")
+    file = samples_file(run.path, result.task)
     return {
         "samples_sha256": _sha256(file) if file.is_file() else None,
         "keys": [sample.key for sample in samples],
@@ -140,15 +140,6 @@ def _sha256(file: Path) -> str:
         raise ResultsError(f"{file}: cannot be read ({error.strerror or error})") from None
 
 
-def _as_json(value: Any) -> Any:
-    """What JSON can say: lm-eval writes a plain nan."""
-    if isinstance(value, Mapping):
-        return {str(key): _as_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    return as_json(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def _samples(block: Any, place: str) -> list[Sample]:
     if not isinstance(block, dict):
         raise ResultsError(f"{place}: an object is needed, found a {type(block).__name__}")
@@ -160,6 +151,8 @@ def _samples(block: Any, place: str) -> list[Sample]:
             raise ResultsError(f"{place}: {name}: a list as long as 'keys' ({len(keys)}) is needed")
         if name != "statuses" and not all(row is None or isinstance(row, list) for row in own):
             raise ResultsError(f"{place}: rows.{name}: each row must be a list or null")
+    if fault := fault_in_rows(rows):
+        raise ResultsError(f"{place}: rows.{fault[0]}[{fault[1]}]: {fault[2]}")
     return [
         Sample(
             doc_id=i,

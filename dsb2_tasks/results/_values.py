@@ -13,7 +13,7 @@ class JsonNumber(str):
     """An undefined or infinite value in a table of results: text for JSON and for people, a float for arithmetic.
 
     lm-eval writes a plain nan as the token ``NaN``, which is no JSON, and adds the values of tasks up in groups of its
-    own, where plain text would end a run at its very end.
+    own, where plain text would end a run at its very end.  What is made of it by arithmetic is fit for JSON again.
     """
 
     value: float
@@ -31,22 +31,22 @@ class JsonNumber(str):
         return self.value
 
     def __add__(self, other: Any) -> Any:  # type: ignore[override]  # numbers, not texts
-        return self.value + other
+        return as_json(self.value + other)
 
     def __mul__(self, other: Any) -> Any:  # type: ignore[override]
-        return self.value * other
+        return as_json(self.value * other)
 
     def __truediv__(self, other: Any) -> Any:
-        return self.value / other
+        return as_json(self.value / other)
 
     def __sub__(self, other: Any) -> Any:
-        return self.value - other
+        return as_json(self.value - other)
 
     def __rsub__(self, other: Any) -> Any:
-        return other - self.value
+        return as_json(other - self.value)
 
     def __pow__(self, other: Any) -> Any:
-        return self.value**other
+        return as_json(self.value**other)
 
     __radd__, __rmul__ = __add__, __mul__  # type: ignore[assignment]
 
@@ -57,11 +57,27 @@ def as_json(value: float) -> float | JsonNumber:
     return value if math.isfinite(value) else JsonNumber(value)
 
 
+#: What :func:`as_json` writes for what JSON cannot say.
+NUMBERS = {"N/A": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
 def as_number(value: Any) -> float:
     """The float that :func:`as_json` was given; nan for anything that is no number."""
     if isinstance(value, str):
-        return {"inf": math.inf, "-inf": -math.inf}.get(value, math.nan)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+        return NUMBERS.get(value, math.nan)
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # an integer of hundreds of digits
+        return math.nan
+
+
+def as_json_whole(value: Any) -> Any:
+    """A copy of nested values that JSON can say, where lm-eval writes a plain nan."""
+    if isinstance(value, Mapping):
+        return {str(key): as_json_whole(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json_whole(item) for item in value]
+    return as_json(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def document_key(doc: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ def test_answers_by_clip(tmp_path: Path) -> None:
         ({"task": QBE, "doc_id": 0, "answer": 3}, "a text is needed"),
         ({"task": "dsb2_superb_qbe_quest14", "doc_id": 0, "answer": "x"}, f"did you mean {QBE!r}"),
         ({"task": QBE, "doc_id": 99, "answer": "x"}, "no document with doc_id 99"),
-        ({"task": QBE, "doc_id": "0", "answer": "x"}, "no document with doc_id '0'"),
+        ({"task": QBE, "doc_id": "0", "answer": "x"}, "doc_id: a number is needed, found '0'"),
         ({"task": QBE, "sha256": "00", "answer": "x"}, "no document with sha256 '00'"),
     ],
 )

@@ -134,7 +134,8 @@ def test_numbers_that_json_cannot_say(value: float, text: str) -> None:
         assert twin == said and float(twin) == pytest.approx(value, nan_ok=True)
     # As in the sums of lm-eval's own groups.
     for number in (3 * said / 4, sum([1.0, said]), (said - 1.0) ** 1, 1.0 + said):
-        assert isinstance(number, float) and not math.isfinite(number)
+        assert isinstance(number, JsonNumber) and not math.isfinite(float(number))
+        assert json.dumps(number, allow_nan=False) == json.dumps(str(number))
     assert as_json(0.5) == 0.5 and type(as_json(1)) is float
 
 
