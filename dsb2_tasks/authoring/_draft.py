@@ -101,7 +101,12 @@ def draft(wishes: Wishes) -> Draft:
         raise AuthoringError(f"--name {name!r}: use letters, digits, '_', '-' and '.' alone")
     path = wishes.out or (Path(wishes.source).expanduser().parent if local else Path()) / f"{name}.yaml"
     source = DataSource(path=_path(wishes, local, path), split=wishes.split, config=wishes.config)
-    rows = open_rows(source, wishes.data, path.parent, name)
+    try:
+        rows = open_rows(source, wishes.data, path.parent, name)
+    except DataError as error:
+        if local:
+            raise
+        raise DataError(f"{wishes.source!r} is no folder here, so it was taken for a data set of the hub. {error}") from error
     if len(rows) == 0:
         raise AuthoringError(f"{wishes.source}: split {wishes.split!r} has no rows")
     guesses: list[str] = []
@@ -188,7 +193,7 @@ def _instruction(wishes: Wishes, rows: Rows, guesses: list[str]) -> dict[str, st
         )
     if found == "instruction":
         return {}
-    guesses.append(f"instruction column {found}, by name")
+    guesses.append(f"instruction column {found!r}, by name")
     return {"instruction": found}
 
 
@@ -212,7 +217,7 @@ def _label(wishes: Wishes, rows: Rows, block: dict[str, Any], taken: str | None,
             refused.append(f"{column}: {error}")
             continue
         if wishes.label is None:
-            guesses.append(f"label column {column}, {'by name' if likely else 'the only one left'}")
+            guesses.append(f"label column {column!r}, {'by name' if likely else 'the only one left'}")
         return {**found, **({} if column == "label" else {"label": column})}
     if refused:
         raise AuthoringError(f"no label fits kind {wishes.kind!r}: {' | '.join(refused)}")

@@ -42,7 +42,9 @@ def demo(tasks: str, limit: int, output: Path) -> None:
 
     _harness.evaluate(_harness.parser(), arguments)
     newest = max(output.rglob("results_*.json"), key=lambda path: path.stat().st_mtime)
-    click.echo(f"Results and answers are in {newest.parent}. To look at them:\n  dsb2 report {shlex.quote(str(newest))}")
+    click.echo(
+        f"Results and answers are in {newest.parent}. To look at them:\n  dsb2 report {shlex.quote(str(newest))} -o report.html"
+    )
 
 
 def _missing() -> list[str]:

@@ -81,7 +81,8 @@ def report(
     with click.open_file(str(output or "-"), "wb") as file:
         file.write(content)
     if output is not None and str(output) != "-":
-        click.echo(f"{output}: {len(content) / 1e6:.1f} MB", err=True)
+        size = len(content)
+        click.echo(f"{output}: {f'{size / 1e6:.1f} MB' if size >= 1e5 else f'{size / 1e3:.1f} kB'}", err=True)
 
 
 def _format(form: str | None, output: Path | None) -> str:

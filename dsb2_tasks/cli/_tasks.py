@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from dsb2_tasks.sources import Docs
 
 
+#: Where tasks of the user's own come from; every command reads it.
+_OWN = "; the folder of a task of your own is named by DSB2_TASKS_PATH"
+
+
 class WrongUse(click.ClickException):
     """A wrong argument, told in one line."""
 
@@ -69,7 +73,7 @@ def find_task(name: str, known: Catalog) -> TaskEntry:
         members = known.members(name)
         raise WrongUse(f"{name!r} is a group; name one of its {len(members)} tasks{f', as {members[0]!r}' if members else ''}")
     if name not in known.tasks:
-        raise unknown("task", name, known.tasks, f"there are {len(known.tasks)} tasks, all listed by 'dsb2 list'")
+        raise unknown("task", name, known.tasks, f"there are {len(known.tasks)} tasks, all listed by 'dsb2 list'{_OWN}")
     return known.tasks[name]
 
 
@@ -87,7 +91,7 @@ def choose(names: Iterable[str], known: Catalog) -> list[TaskEntry]:
     for name in names:
         found = known.members(name) if name in known.groups else tags.get(name) or fnmatch.filter(known.tasks, name)
         if not found:
-            raise unknown("task or group", name, [*known.tasks, *known.groups, *tags], "all are listed by 'dsb2 list'")
+            raise unknown("task or group", name, [*known.tasks, *known.groups, *tags], f"all are listed by 'dsb2 list'{_OWN}")
         chosen |= dict.fromkeys(found)
     return [known.tasks[name] for name in chosen]
 

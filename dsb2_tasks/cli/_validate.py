@@ -46,6 +46,8 @@ def validate(
         click.echo(
             f"{ours} task {'file' if ours == 1 else 'files'} checked, {faults} {'fault' if faults == 1 else 'faults'}{passed}"
         )
+        if not outcomes:
+            click.echo(f"no .yaml file in {', '.join(map(str, paths))}", err=True)
     ctx.exit(1 if faults else 0)
 
 

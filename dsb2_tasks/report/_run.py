@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from dsb2_tasks.catalog import OWN_SUITES, TASKS_PATH
 from dsb2_tasks.results import Run, as_number
 from dsb2_tasks.results._submission import without_secrets
 
@@ -88,7 +91,7 @@ def _describe(run: Run, name: str) -> RunInfo:
 
 
 def commands(run: Run) -> tuple[str, ...]:
-    """The commands that repeat a run, from what the results file tells, without keys and folders of output."""
+    """The commands that repeat a run, from what the results file tells, without keys and the folder of its output."""
     scored = _scored(run)
     if not scored:
         return (_lm_eval(run),)
@@ -133,7 +136,16 @@ def _lm_eval(run: Run) -> str:
         words += ["--system_instruction", str(run.raw["system_instruction"])]
     if run.raw.get("chat_template"):
         words.append("--apply_chat_template")
-    return shlex.join([*words, "--log_samples"])
+    command = shlex.join([*words, "--output_path", "results", "--log_samples"])  # lm-eval logs no samples without a folder
+    return f"{TASKS_PATH}={shlex.quote(os.pathsep.join(folders))} {command}" if (folders := _folders(run)) else command
+
+
+def _folders(run: Run) -> list[str]:
+    """Folders of the task files that are not the package's own; lm_eval has to be told of them."""
+    configs = _mapping(run.raw.get("configs"))
+    others = [task.task for task in run.tasks.values() if task.spec.suite not in OWN_SUITES]
+    files = [_mapping(_mapping(configs.get(name)).get("metadata")).get("config_source") for name in others]
+    return sorted({str(Path(file).parent) for file in files if file and isinstance(file, str)})
 
 
 def _asked_for(run: Run) -> list[str]:
@@ -165,7 +177,7 @@ def _versions(run: Run) -> dict[str, str]:
         "transformers": run.raw.get("transformers_version"),
         "dsb2-tasks": _scored(run).get("dsb2_tasks") or model.get("dsb2_tasks"),
         "commit": run.raw.get("git_hash"),
-        "task versions": ", ".join(f"{version} ({count} tasks)" for version, count in sorted(tasks.items())),
+        "task versions": ", ".join(f"{version} ({n} task{'' if n == 1 else 's'})" for version, n in sorted(tasks.items())),
     }
     return {name: str(value) for name, value in found.items() if value}
 

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dsb2_tasks import __version__
-from dsb2_tasks.report._report import RATES, Cell, DomainCell, Report
+from dsb2_tasks.report._report import RATES, Cell, DomainCell, DomainRow, Report
 from dsb2_tasks.report._text import bounds, number, percent, signed, visible
 from dsb2_tasks.scoring import Interval
+from dsb2_tasks.spec import OFFICIAL_SUITE
 
 _SAMPLE_NOTE = "Sample data: these are not results."
 
@@ -108,7 +109,7 @@ def _notes(report: Report, escape: Callable[[str], str]) -> list[str]:
 
 def _tables(report: Report) -> list[_Table]:
     improved = report.baseline is not None
-    domains = tuple((d.title, *(text for cell in d.cells for text in _domain(cell, improved))) for d in report.domains)
+    domains = tuple((_whose(d), *(text for cell in d.cells for text in _domain(cell, improved))) for d in report.domains)
     tasks = tuple(
         (
             row.title,
@@ -122,6 +123,11 @@ def _tables(report: Report) -> list[_Table]:
         _Table("Domains", ("Domain",), ("Tasks", "N/A", "Unparsed", *gain), domains),
         _Table("Tasks", ("Task", "Metric"), ("Value", "N/A", *gain), tasks),
     ]
+
+
+def _whose(domain: DomainRow) -> str:
+    """Title of a domain, with its suite where that is not the official one: domains of two suites may share a name."""
+    return domain.title if domain.suite == OFFICIAL_SUITE else f"{domain.title} ({domain.suite})"
 
 
 def _domain(cell: DomainCell | None, improved: bool) -> list[str]:

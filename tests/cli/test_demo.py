@@ -19,7 +19,10 @@ def test_a_random_model_where_the_recogniser_is_not_installed(tmp_path: Path, mo
     assert "The demo recogniser is not installed (demo is not installed)" in result.stderr
     (file,) = (tmp_path / "out").rglob("results_*.json")
     assert json.loads(file.read_text())["config"]["model"] == "hf-audio"
-    assert result.stdout.endswith(f"To look at them:\n  dsb2 report {file}\n")
+    assert result.stdout.endswith(f"To look at them:\n  dsb2 report {file} -o report.html\n")
+    page = tmp_path / "report.html"
+    told = result.stdout.rpartition("dsb2 ")[2].replace("report.html", str(page)).split()
+    assert CliRunner().invoke(main, told).exit_code == 0 and page.is_file()
     assert "$ dsb2 run --tasks dsb2_turns --model hf-audio --model_args pretrained=tiny --data samples" in result.stderr
 
 

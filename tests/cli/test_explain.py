@@ -146,6 +146,7 @@ def test_any_answer_is_explained(name: str, answer: str) -> None:
         (["emotion_recognition_meld"], 2, f"did you mean '{EMOTION}'"),
         (["dsb2_emotion_recogniton_meld"], 2, f"did you mean '{EMOTION}'"),
         (["qqqqqq"], 2, "unknown task 'qqqqqq'"),
+        (["qqqqqq"], 2, "the folder of a task of your own is named by DSB2_TASKS_PATH"),
         (["dsb2_speech"], 2, "is a group"),
         ([EMOTION, "--doc", "99"], 2, "documents 0 to"),
         ([EMOTION, "--label", "joy", "--doc", "1"], 2, "leave out --doc"),

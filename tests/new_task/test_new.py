@@ -90,11 +90,11 @@ def test_a_task_from_a_folder(form: str, make: Make) -> None:
         **{"data": [{"path": "./pets"}], "licence": "unknown", "source": ""},
     }
     *said, last = done.stdout.splitlines()
-    assert said == [f"wrote {path} for 4 rows", "guessed: label column label, by name"]
+    assert said == [f"wrote {path} for 4 rows", "guessed: label column 'label', by name"]
     assert last.startswith(f"{path}: ok: pets, 4 rows; right answers: accuracy 1")
     (outcome,) = validation.validate([path])
     assert outcome.findings == []
-    assert "# check: guessed label column label" in path.read_text()
+    assert "# check: guessed label column 'label'" in path.read_text()
 
 
 def test_a_task_from_the_samples(tmp_path: Path) -> None:
@@ -206,6 +206,12 @@ def test_a_fault_of_the_new_file_is_told(make: Make) -> None:
     folder = make()
     done = run("--from", folder, "--kind", "choice", "--domain", "sound_event", "--name", "dsb2_speech")
     assert done.exit_code == 1 and "task name 'dsb2_speech' is taken" in done.output
+
+
+def test_a_folder_that_is_not_there_is_told() -> None:
+    done = run("--from", "no_such_folder", "--kind", "choice", "--domain", "sound_event", "--data", "samples")
+    assert done.exit_code == 1
+    assert str(done.exception).startswith("'no_such_folder' is no folder here, so it was taken for a data set of the hub. ")
 
 
 @pytest.mark.parametrize("words", [["--kind", "choise"], ["--kind", "choice", "--modality", "smell"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_the_ending_of_the_file_says_the_format(name: str, begins: bytes, folder
     done = _run(folder / "mira", "-o", tmp_path / name, "--draws", 100)
     assert done.exit_code == 0, done.output
     assert (tmp_path / name).read_bytes().startswith(begins)
-    assert name in done.stderr
+    assert re.fullmatch(rf".*{re.escape(name)}: (?!0\.0 )[\d.]+ [kM]B\n", done.stderr)
 
 
 def test_tables_go_to_stdout_by_default(folder: Path) -> None:

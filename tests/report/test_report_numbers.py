@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -184,7 +185,7 @@ def test_broken_rows_are_told_with_file_and_task(folder: Path, tmp_path: Path) -
         build([read_run(place)], read_baseline(str(folder / "cascade")), how=QUICK)
 
 
-def test_the_command_repeats_the_run(runs: dict[str, Run]) -> None:
+def test_the_command_repeats_the_run(runs: dict[str, Run], monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs["mira"]
     config = {
         **run.config,
@@ -207,7 +208,25 @@ def test_the_command_repeats_the_run(runs: dict[str, Run]) -> None:
         "--batch_size": "4",
         "--gen_kwargs": "temperature=0.5",
         "--seed": "0,1234,7,1234",
+        "--output_path": "results",
     }
+    assert words[-1] == "--log_samples"
+    harness = pytest.importorskip("lm_eval.config.evaluate_config")
+    from lm_eval._cli import HarnessCLI
+
+    monkeypatch.setattr(sys, "argv", words)
+    assert harness.EvaluatorConfig.from_cli(HarnessCLI().parse_args()).log_samples  # refuses options that do not go together
+
+
+def test_the_command_says_where_tasks_of_others_are(runs: dict[str, Run]) -> None:
+    run = runs["mira"]
+    first, second, *_ = run.tasks
+    tasks, configs = dict(run.tasks), dict(run.raw["configs"])
+    for name, file in ((first, "/my tasks/a.yaml"), (second, "b.yaml")):
+        tasks[name] = replace(tasks[name], spec=tasks[name].spec.model_copy(update={"suite": "mine"}))
+        configs[name] = {**configs[name], "metadata": {**configs[name]["metadata"], "config_source": file}}
+    told = build([replace(run, tasks=tasks, raw={**run.raw, "configs": configs})], how=QUICK).runs[0].commands[0]
+    assert told.startswith("DSB2_TASKS_PATH='.:/my tasks' lm_eval --tasks ")
 
 
 @pytest.mark.parametrize("elsewhere", [True, False], ids=["answers made elsewhere", "a run scored again"])

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,12 @@ def test_markdown_tables_keep_their_columns(report: Report) -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
     assert len(tables[1]) == 2 + len(TASKS)
     assert "<b>" not in markdown(report).replace("\\<b\\>", "")
+
+
+def test_domains_of_other_suites_are_told_apart(report: Report) -> None:
+    first = report.domains[0]
+    text = markdown(replace(report, domains=(first, replace(first, suite="community"))))
+    assert re.findall(rf"^\| ({first.title}[^|]*?) \|", text, re.MULTILINE) == [first.title, f"{first.title} (community)"]
 
 
 def test_latex_has_no_sign_of_its_own_from_a_run(report: Report) -> None:

@@ -223,6 +223,12 @@ def test_files_of_others_are_passed_over(text: str, tmp_path: Path) -> None:
     assert (done.exit_code, done.output) == (0, "0 task files checked, 0 faults, 1 passed over (no dsb2 task)\n")
 
 
+def test_a_folder_without_task_files_is_told(tmp_path: Path) -> None:
+    done = run(str(tmp_path))
+    assert (done.exit_code, done.stdout) == (0, "0 task files checked, 0 faults\n")
+    assert done.stderr == f"no .yaml file in {tmp_path}\n"
+
+
 def test_templates_are_passed_over(tmp_path: Path) -> None:
     shutil.copy(catalog.yaml_root() / "_choice.yaml", tmp_path)
     assert run(str(tmp_path / "_choice.yaml")).exit_code == 0
