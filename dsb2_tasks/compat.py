@@ -37,11 +37,15 @@ class Request:
     task: str = ""
 
 
+class ForeignRequest(ValueError):
+    """A request of another suite, with audio in another form."""
+
+
 def read_request(instance: Any) -> Request:
     """Reads an ``lm_eval.api.instance.Instance`` of type ``generate_until``.
 
     Raises:
-        ValueError: The instance carries audio in a form that this suite did not make.
+        ForeignRequest: The instance carries audio in a form that this suite did not make.
     """
     arguments = tuple(instance.args)
     context, generation = arguments[0], arguments[1]
@@ -51,7 +55,7 @@ def read_request(instance: Any) -> Request:
         audio = [audio]
     for handle in audio:
         if not isinstance(handle, Mapping) or "dsb2" not in handle:
-            raise ValueError(
+            raise ForeignRequest(
                 f"a request of {getattr(instance, 'task_name', None)!r} (document {getattr(instance, 'doc_id', None)!r}) carries "
                 f"audio of type {type(handle).__name__}, not a dsb2 handle: this backend runs tasks of class DSB2Task"
             )

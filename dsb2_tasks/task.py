@@ -53,6 +53,10 @@ class _Value:
         return f"{self._name} of the summed statistics"
 
 
+class SamplesError(ValueError):
+    """``--samples`` names documents that the task does not have."""
+
+
 class _StandardError:
     """Aggregation of ``<metric>_stderr``: lm-eval gives custom metrics no standard error, so it rides as a second metric.
 
@@ -200,7 +204,7 @@ class DSB2Task(ConfigurableTask):
             return range(total if limit is None else min(int(limit), total))
         outside = [s for s in samples if not 0 <= s < total]
         if outside:
-            raise ValueError(f"{self.name}: --samples names {outside}, the task has documents 0 to {total - 1}")
+            raise SamplesError(f"{self.name}: --samples names {outside}, the task has documents 0 to {total - 1}")
         return list(samples)
 
     def build_all_requests(
@@ -246,10 +250,10 @@ class DSB2Task(ConfigurableTask):
         lm-eval asks for it after it has summed up, so what has no place among the numbers stands here, in ``dsb2_run``.
         """
         config = {key: _by_name(value) for key, value in asdict(self.config).items() if value is not None}
-        if self._seen:
-            told = self.scorer.told(self._seen)
-            if self._labels_are_options:  # which options there were follows from the whole split, not from what was logged
-                told["options"] = list(self.spec.options or ())
+        told = self.scorer.told(self._seen) if self._seen else {}
+        if self._labels_are_options:  # which options there were follows from the whole split, not from what was logged
+            told["options"] = list(self.spec.options or ())
+        if told:
             config["metadata"] = {**config["metadata"], "dsb2_run": told}
         return config
 

@@ -92,9 +92,9 @@ class _Main(click.Group):
                 raise
             if type(error).__module__.startswith("dsb2_tasks."):
                 raise _Failure(str(error), ERROR) from error
-            if isinstance(error, OSError) and error.filename is not None:
-                raise _Failure(f"{error.filename}: {error.strerror}", ERROR) from error
             told = ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])
+            if isinstance(error, OSError):  # a disk, a connection: no fault of this program
+                raise _Failure(told if error.filename is None else f"{error.filename}: {error.strerror}", ERROR) from error
             raise _Failure(f"internal error: {told} (run again as 'dsb2 --debug ...' to see where)", INTERNAL) from error
 
 

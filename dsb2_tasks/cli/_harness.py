@@ -79,6 +79,7 @@ def evaluate(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
         if type(error).__module__.startswith("dsb2_tasks."):
             raise
         raise WrongUse(" ".join(str(error).split())) from error
+    _check_samples(config, manager)
     _check_hearing(config, manager)
     with (
         mock.patch.object(EvaluatorConfig, "from_cli", lambda _: config),
@@ -109,6 +110,13 @@ def _check_model(options: argparse.Namespace) -> None:
     if options.model is not None and str(options.model) not in model_registry:
         ours = ", ".join(plugin.MODELS)
         raise unknown("model", str(options.model), model_registry.keys(), f"models that take audio are {ours}")
+
+
+def _check_samples(config: EvaluatorConfig, manager: QuickManager) -> None:
+    """Refuses ``--samples`` for what is no task, which lm-eval passes over: the tasks that are meant would run whole."""
+    for name in config.samples or {}:
+        if not manager.is_task(name):
+            raise unknown("task in --samples", name, filter(manager.is_task, manager.all_tasks), "all names: dsb2 list")
 
 
 def _check_hearing(config: EvaluatorConfig, manager: QuickManager) -> None:

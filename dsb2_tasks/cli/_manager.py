@@ -55,6 +55,10 @@ class QuickManager(TaskManager):
     def _check_duplicates(built: Any) -> None:
         """Nothing: a task that two groups share runs once, and counts in both."""
 
+    def is_task(self, name: str) -> bool:
+        """Whether this is a single task, which lm-eval cannot tell from our groups."""
+        return name in self.all_subtasks and name not in self._known.groups
+
     def is_ours(self, spec: Any) -> bool:
         """Whether the built-in tasks are not needed for this name, pattern or configuration."""
         if isinstance(spec, dict):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dsb2_tasks.models._api_files import AudioFile
+from dsb2_tasks.models._args import SettingError
 from dsb2_tasks.models._chat import Chat
 from dsb2_tasks.models._generation import Generation
 
@@ -19,16 +20,16 @@ def check_request(chat: Chat, generation: Generation) -> None:
     """Refuses what the API has no word for.
 
     Raises:
-        ValueError: The message names the setting and the fix.
+        SettingError: The message names the setting and the fix.
     """
     unsent = {name: value for name, value in generation.options.items() if name not in _SENT}
     if unsent:
-        raise ValueError(
+        raise SettingError(
             f"generation settings {unsent} cannot be sent to a chat completions server (it takes temperature, top_p, until and "
             f"the token cap); leave them out of --gen_kwargs"
         )
     if chat.reply_begun:
-        raise ValueError(
+        raise SettingError(
             "a chat completions server cannot go on with an answer that is begun (the task's gen_prefix, or the last turn of the "
             "chat); leave that out"
         )

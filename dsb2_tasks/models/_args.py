@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlsplit
+
+_SECRET = {"key", "apikey", "token", "secret", "password", "signature", "sig"}
 
 
-class ModelArgError(ValueError):
+class SettingError(ValueError):
+    """A run asks of a model what it cannot do; the message names option, value and fix."""
+
+
+class ModelArgError(SettingError):
     """A model argument is unknown or has a wrong value; the message names argument, value and fix."""
 
 
@@ -97,3 +105,26 @@ def read_seconds(name: str, value: object, least: float = 0.0) -> float | None:
     if seconds < least:
         raise ModelArgError(f"{name}={value!r}: at least {least} s are needed")
     return seconds
+
+
+def refuse_secrets(name: str, url: str, key_env: str) -> None:
+    """Refuses an address with a password or key in it: lm-eval writes model arguments into the results.
+
+    Args:
+        name: Argument that holds the address.
+        url: The address; one that is none is for others to refuse.
+        key_env: Argument that names the environment variable for a key.
+
+    Raises:
+        ModelArgError: There is one; the message does not show it.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    words = [re.split(r"[^a-z]+", field.lower()) for field, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    if "@" in parts.netloc or any(_SECRET & set(field) for field in words):
+        raise ModelArgError(
+            f"{name} names a user, password or key, which lm-eval would write into the results; put a key into the environment "
+            f"variable that {key_env} names"
+        )

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dsb2_tasks.models._args import ModelArgError, read_choice
+from dsb2_tasks.models._args import ModelArgError, read_choice, refuse_secrets
 from dsb2_tasks.models._cascade_demo import ASR, demo_folder
 from dsb2_tasks.models._fingerprint import fingerprint
 from dsb2_tasks.models._tally import Failure
@@ -123,6 +123,7 @@ def load_recognizer(
         model, _, url = rest.partition("@")
         if not (model and url):
             raise ModelArgError(f"asr={asr!r}: a server is named as api:MODEL@http://host/v1")
+        refuse_secrets("asr", url, "asr_key_env")
         return ApiRecognizer(model, url, key_env=key_env)
     _refuse(asr, "only asr=api:... asks a server for which a key may be needed", asr_key_env=key_env)
     prefixed = colon and kind == "faster-whisper"

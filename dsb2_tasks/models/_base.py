@@ -15,6 +15,7 @@ from lm_eval.api.model import LM
 
 from dsb2_tasks.audio import clean_answer, failure, read_failure
 from dsb2_tasks.compat import Request, read_request
+from dsb2_tasks.models._args import SettingError
 from dsb2_tasks.models._chat import Chat, dump_chat, read_chat
 from dsb2_tasks.models._generation import Generation, read_generation
 from dsb2_tasks.models._progress import Progress
@@ -32,6 +33,10 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", bound="AudioLM")
 
 _CACHE_OWNER = "dsb2_model"
+
+
+class NotOffered(NotImplementedError):
+    """lm-eval asks for what the backends do not give."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class AudioLM(LM):
         self._rank, self._world_size, self._device = ranks.rank, ranks.world_size, device
         self._store = store
         self._max_new_tokens = max_new_tokens
-        self._system_instruction = system_instruction
+        self._system_instruction = None if system_instruction is None else str(system_instruction)
         self._host_cache = False
         self._begin()
 
@@ -228,7 +233,7 @@ class AudioLM(LM):
         self._generation_only()
 
     def _generation_only(self) -> NoReturn:
-        raise NotImplementedError(
+        raise NotOffered(
             f"model {self.name!r} answers in words and gives no log-likelihoods. All tasks of dsb2 are of output_type: "
             f"generate_until; a task of type multiple_choice or loglikelihood needs another model."
         )
@@ -239,7 +244,7 @@ class AudioLM(LM):
         lm-eval also keeps failures of the tool there; they are taken out, so that they are asked about again.
 
         Raises:
-            ValueError: The database holds answers of another model.
+            SettingError: The database holds answers of another model.
         """
         database = cache_hook.dbdict
         if database is not None:
@@ -248,7 +253,7 @@ class AudioLM(LM):
             settings = {"system_instruction": self._system_instruction, "max_new_tokens": self._max_new_tokens}
             owner = json.dumps({"model": self.identity, "preprocessing": self._preprocessing, **settings}, sort_keys=True)
             if len(database) and database.get(_CACHE_OWNER) != owner:
-                raise ValueError(
+                raise SettingError(
                     f"--use_cache: {getattr(database, 'filename', 'the database')} holds answers of another model or of other "
                     f"settings, which lm-eval would give out as those of this one; name another path"
                 )

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dsb2_tasks.models._args import SettingError
+
 _MARK = '{"dsb2_chat": 1, '
 
 
@@ -60,7 +62,7 @@ def read_chat(prompt: str, system: str | None = None) -> Chat:
         system: Text of a system turn to be put in front.
 
     Raises:
-        ValueError: The conversation has a system turn of its own and ``system`` is given too.
+        SettingError: The conversation has a system turn of its own and ``system`` is given too.
     """
     chat = _parse(prompt) if prompt.startswith(_MARK) else None
     if chat is None:
@@ -68,7 +70,9 @@ def read_chat(prompt: str, system: str | None = None) -> Chat:
     if system is None:
         return chat
     if any(role == "system" for role, _ in chat.turns):
-        raise ValueError("two system instructions: give --system_instruction or the model argument system_instruction=, not both")
+        raise SettingError(
+            "two system instructions: give --system_instruction or the model argument system_instruction=, not both"
+        )
     return Chat((("system", system), *chat.turns), chat.reply_begun)
 
 

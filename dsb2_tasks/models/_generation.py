@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from dsb2_tasks.models._args import SettingError
 
 #: What lm-eval gives a task that names no cap.
 DEFAULT_CAP = 256
 
 _CAP_NAMES = ("max_gen_toks", "max_new_tokens", "max_tokens")
 _OWN = (*_CAP_NAMES, "until", "do_sample", "temperature")
-#: Handed on to ``generate`` as they are.
-_OPTIONS = (
-    "early_stopping",
-    "length_penalty",
-    "min_new_tokens",
-    "min_p",
-    "no_repeat_ngram_size",
-    "num_beams",
-    "repetition_penalty",
-    "top_k",
-    "top_p",
-    "typical_p",
-)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_WHOLE = ("a whole number of at least 0", lambda value: type(value) is int and value >= 0)
+_SHARE = ("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1)
+#: Handed on to ``generate`` as they are: what is a value, in words and as a test.
+_OPTIONS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "early_stopping": ("true, false or never", lambda value: isinstance(value, bool) or value == "never"),
+    "length_penalty": ("a number", _is_number),
+    "min_new_tokens": _WHOLE,
+    "min_p": _SHARE,
+    "no_repeat_ngram_size": _WHOLE,
+    "num_beams": ("a whole number of at least 1", lambda value: type(value) is int and value >= 1),
+    "repetition_penalty": ("a number above 0", lambda value: _is_number(value) and value > 0),
+    "top_k": _WHOLE,
+    "top_p": _SHARE,
+    "typical_p": _SHARE,
+}
 
 
 @dataclass(frozen=True)
@@ -68,14 +79,19 @@ def read_generation(kwargs: Mapping[str, Any], cap: int | None = None) -> Genera
         cap: Token cap that overrides the task's.
 
     Raises:
-        ValueError: A name is unknown or two settings contradict each other; the message says what to type.
+        SettingError: A name is unknown, a value is none that it takes, or two settings contradict each other; the message
+            says what to type.
     """
     for name in kwargs:
         if name not in _OWN and name not in _OPTIONS:
             near = difflib.get_close_matches(name, (*_OWN, *_OPTIONS), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted((*_OWN, *_OPTIONS)))}"
-            raise ValueError(f"generation setting {name!r} is not known here; {hint}")
+            raise SettingError(f"generation setting {name!r} is not known here; {hint}")
     options = {name: kwargs[name] for name in _OPTIONS if kwargs.get(name) is not None}
+    for name, value in options.items():
+        needed, fits = _OPTIONS[name]
+        if not fits(value):
+            raise SettingError(f"generation setting {name}={value!r}: {needed} is needed")
     sampling = _sampling(kwargs.get("do_sample"), kwargs.get("temperature"))
     if sampling and kwargs.get("temperature") is not None:
         options["temperature"] = float(kwargs["temperature"])
@@ -95,35 +111,35 @@ def cut(text: str, until: Sequence[str]) -> str:
 
 def _sampling(do_sample: Any, temperature: Any) -> bool:
     if do_sample is not None and not isinstance(do_sample, bool):
-        raise ValueError(f"generation setting do_sample={do_sample!r}: true or false is needed")
-    number = isinstance(temperature, (int, float)) and not isinstance(temperature, bool)
-    if temperature is not None and not (number and temperature >= 0):
-        raise ValueError(f"generation setting temperature={temperature!r}: a number of at least 0 is needed")
+        raise SettingError(f"generation setting do_sample={do_sample!r}: true or false is needed")
+    if temperature is not None and not (_is_number(temperature) and temperature >= 0):
+        raise SettingError(f"generation setting temperature={temperature!r}: a number of at least 0 is needed")
     warm = temperature is not None and temperature > 0
     if do_sample is None:
         return warm
     # A task says greedy twice (do_sample: false, temperature: 0.0); --gen_kwargs with one of them leaves the other standing.
     if do_sample and temperature == 0:
-        raise ValueError("generation settings do_sample=true and temperature=0 contradict each other; add temperature=<above 0>")
+        raise SettingError(
+            "generation settings do_sample=true and temperature=0 contradict each other; add temperature=<above 0>"
+        )
     if not do_sample and warm:
-        raise ValueError(f"generation settings do_sample=false and temperature={temperature} contradict; add do_sample=true")
+        raise SettingError(f"generation settings do_sample=false and temperature={temperature} contradict; add do_sample=true")
     return do_sample
 
 
 def _cap(kwargs: Mapping[str, Any]) -> int:
     caps = {name: kwargs[name] for name in _CAP_NAMES if kwargs.get(name) is not None}
     if len(set(caps.values())) > 1:
-        raise ValueError(f"generation settings name more than one token cap: {caps}; leave one")
+        raise SettingError(f"generation settings name more than one token cap: {caps}; leave one")
     for name, value in caps.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"generation setting {name}={value!r}: a whole number of at least 1 is needed")
+            raise SettingError(f"generation setting {name}={value!r}: a whole number of at least 1 is needed")
         return value
     return DEFAULT_CAP
 
 
 def _until(until: Any) -> tuple[str, ...]:
-    stops = [until] if isinstance(until, str) else list(until or [])
-    for stop in stops:
-        if not isinstance(stop, str):
-            raise ValueError(f"generation setting until={until!r}: a text or a list of texts is needed")
+    stops = [until] if isinstance(until, str) else [] if until is None else until
+    if not isinstance(stops, (list, tuple)) or not all(isinstance(stop, str) for stop in stops):
+        raise SettingError(f"generation setting until={until!r}: a text or a list of texts is needed")
     return tuple(stop for stop in stops if stop)

@@ -18,6 +18,7 @@ from dsb2_tasks.models._cascade_prompt import without_chat_template
 from dsb2_tasks.models._fingerprint import fingerprint
 from dsb2_tasks.models._generation import Generation
 from dsb2_tasks.models._load import ModelUnavailable
+from dsb2_tasks.models._pipeline import ModelStopped
 from dsb2_tasks.models._tally import Failure
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class TextModel:
         try:
             self._lm: LM = kind.create_from_arg_obj({**_fitting(kind, host), **arguments})
             self.form = self._find_form()
+            self._try()
         except Exception as error:  # every backend raises its own: weights, packages, servers, keys, memory
             log.debug("llm=%r", name, exc_info=True)
             shown = ", ".join(f"{key}={value}" for key, value in arguments.items() if key not in _NOT_IDENTITY)
@@ -82,6 +84,18 @@ class TextModel:
             "lm_eval": version("lm_eval"),
             **_engine(self._lm),
         }
+
+    def _try(self) -> None:
+        """Finds now what would end the run when the recogniser is through with all clips."""
+        from lm_eval.models.api_models import TemplateAPI
+
+        self.too_long(self.render([("user", "?")]), Generation(1))
+        if isinstance(self._lm, TemplateAPI):
+            if not self._lm.base_url:
+                raise ValueError(
+                    "base_url= is missing: the address of the server, such as http://localhost:8000/v1/chat/completions"
+                )
+            _ = self._lm.header  # raises where no key is set
 
     def _find_form(self) -> str:
         from lm_eval.models.api_models import TemplateAPI
@@ -124,7 +138,7 @@ class TextModel:
             Position of the prompt and its answer, some at a time.
 
         Raises:
-            RuntimeError: The model is gone; the message holds its reason.
+            ModelStopped: The model is gone; the message holds its reason.
         """
         failed = 0
         for first in range(0, len(prompts), _CHUNK):
@@ -142,7 +156,7 @@ class TextModel:
                     failed += 1
                     reply = Failure("model_error", f"language model: {_reason(error)}")
                     if failed == _GONE:
-                        raise RuntimeError(
+                        raise ModelStopped(
                             f"the language model failed on {failed} prompts in a row, the last with: {_reason(error)}. What was "
                             f"answered before is stored; mend the cause and run again"
                         ) from error

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dsb2_tasks.audio import ensure_torchaudio
+from dsb2_tasks.models._args import ModelArgError
 from dsb2_tasks.models._cache import cache_folder
 from dsb2_tasks.models._fingerprint import fingerprint
 from dsb2_tasks.models._peft import find_peft, load_peft
@@ -145,18 +146,25 @@ def pick_device(wanted: str | None) -> Any:
 
     Args:
         wanted: Device as typed, or None for the best there is.
+
+    Raises:
+        ModelArgError: There is no such kind of device.
     """
     import torch
 
-    if wanted is None or wanted.startswith("cuda"):
+    try:
+        device = torch.device(wanted or "cuda")
+    except RuntimeError:
+        raise ModelArgError(f"device={wanted!r} is none that torch knows; give cpu, cuda, cuda:1 or mps") from None
+    if device.type == "cuda":
         if torch.cuda.is_available():
             several = int(os.environ.get("WORLD_SIZE", "1")) > 1
             local = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
-            return torch.device(local if several or wanted in (None, "cuda") else wanted)
+            return torch.device(local) if several or device.index is None else device
         if wanted is not None:
             log.info("device=%s: no CUDA device here; the model runs on the CPU", wanted)
         return torch.device("cpu")
-    return torch.device(wanted)
+    return device
 
 
 @contextmanager

@@ -7,18 +7,16 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from dsb2_tasks.audio import AudioError, AudioPolicy
 from dsb2_tasks.endpoint import Endpoint, EndpointError, Failed, Reply
 from dsb2_tasks.models._ahead import ahead
 from dsb2_tasks.models._api_body import check_request, make_body
 from dsb2_tasks.models._api_files import CONTAINERS, AudioFile, Files, make_files
-from dsb2_tasks.models._args import ModelArgError, check_args, read_choice, read_count, read_flag, read_seconds
+from dsb2_tasks.models._args import ModelArgError, check_args, read_choice, read_count, read_seconds, refuse_secrets
 from dsb2_tasks.models._base import AudioLM, Question
-from dsb2_tasks.models._cache import cache_folder
+from dsb2_tasks.models._cache import store_folder
 from dsb2_tasks.models._control import CONTROLS
 from dsb2_tasks.models._generation import cut
 from dsb2_tasks.models._ranks import Ranks
@@ -163,15 +161,12 @@ class APIModel(AudioLM):
         served = model if model is not None else pretrained
         if served is None:
             raise ModelArgError("model=... is missing: the name under which the server knows the model")
-        if "@" in urlsplit(str(base_url)).netloc:
-            raise ModelArgError(
-                "base_url names a user or password, which lm-eval would write into the results; put a key into the environment "
-                "variable that key_env names"
-            )
+        if str(served) == "":
+            raise ModelArgError("model='': the name under which the server knows the model is needed")
+        refuse_secrets("base_url", str(base_url), "key_env")
         if long_audio is not None and max_audio_seconds is None:
             raise ModelArgError(f"long_audio={long_audio!r} does nothing without max_audio_seconds=")
-        if not read_flag("resume", resume) and responses is not None:
-            raise ModelArgError(f"responses={responses!r} with resume=false: without resuming nothing is stored; leave one out")
+        root = store_folder(resume, responses)
         taken = str(containers).split("+")
         self._originals = [read_choice("containers", name, CONTAINERS) for name in taken]
         if read_choice("audio_format", audio_format, ("auto", "wav")) == "wav":
@@ -185,12 +180,13 @@ class APIModel(AudioLM):
             "prompt": None if prompt_price is None else _read_number("prompt_price", prompt_price),
             "completion": None if completion_price is None else _read_number("completion_price", completion_price),
         }
-        self._policy = AudioPolicy(
-            rate=read_count("sampling_rate", sampling_rate),
-            channels="mono" if self._joined else "keep",
-            max_seconds=read_seconds("max_audio_seconds", max_audio_seconds),
-            long_audio=read_choice("long_audio", long_audio or "truncate", ("truncate", "chunk", "error")),
-        )
+        seconds = read_seconds("max_audio_seconds", max_audio_seconds, least=AudioPolicy.min_seconds)
+        long_audio = read_choice("long_audio", long_audio or "truncate", ("truncate", "chunk", "error"))
+        rate, channels = read_count("sampling_rate", sampling_rate), "mono" if self._joined else "keep"
+        try:
+            self._policy = AudioPolicy(rate=rate, channels=channels, max_seconds=seconds, long_audio=long_audio)
+        except ValueError as error:  # all but the rate is checked above
+            raise ModelArgError(f"sampling_rate={sampling_rate!r}: {error}") from None
         self._endpoint = Endpoint(
             base_url,
             str(served),
@@ -202,7 +198,6 @@ class APIModel(AudioLM):
             tokens_per_minute=None if tokens_per_minute is None else read_count("tokens_per_minute", tokens_per_minute),
         )
         identity = {"server": self._endpoint.url, "model": str(served), "seed": self._seed}
-        root = Path(responses) if responses is not None else cache_folder() / "responses"
         super().__init__(
             identity=identity,
             preprocessing={
@@ -214,7 +209,7 @@ class APIModel(AudioLM):
             },
             ranks=Ranks(cpu=True),
             device="cpu",
-            store=ResponseStore(root, identity) if resume else None,
+            store=ResponseStore(root, identity) if root is not None else None,
             max_new_tokens=None if max_new_tokens is None else read_count("max_new_tokens", max_new_tokens),
             system_instruction=system_instruction,
         )
@@ -228,7 +223,7 @@ class APIModel(AudioLM):
 
         Raises:
             EndpointError: No request can succeed, or the server is gone.
-            ValueError: A generation setting cannot be sent.
+            SettingError: A generation setting cannot be sent.
         """
         for question in questions:
             check_request(question.chat, question.generation)

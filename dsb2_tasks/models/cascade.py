@@ -6,16 +6,23 @@ import inspect
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from dsb2_tasks.audio import AudioPolicy
 from dsb2_tasks.compat import Request
-from dsb2_tasks.models._args import ModelArgError, check_args, read_batch_size, read_choice, read_count, read_flag, read_seconds
+from dsb2_tasks.models._args import (
+    ModelArgError,
+    SettingError,
+    check_args,
+    read_batch_size,
+    read_choice,
+    read_count,
+    read_seconds,
+)
 from dsb2_tasks.models._asr import RATE, load_recognizer
 from dsb2_tasks.models._asr_clips import ClipKey, Transcripts
 from dsb2_tasks.models._base import AudioLM, Question
-from dsb2_tasks.models._cache import cache_folder
+from dsb2_tasks.models._cache import cache_folder, store_folder
 from dsb2_tasks.models._cascade_prompt import TEMPLATE, make_prompt
 from dsb2_tasks.models._generation import cut
 from dsb2_tasks.models._llm import TextModel
@@ -114,15 +121,14 @@ class Cascade(AudioLM):
             check_args([*beside, *([] if llm_args is None else ["llm_args"])], set(_ARGUMENTS) - {"llm_args"}, self.name)
         read_choice("long_audio", long_audio, ("chunk", "truncate", "error"))
         self._transcript_answers = read_choice("asr_tasks", asr_tasks, ("transcript", "llm")) == "transcript"
-        if not read_flag("resume", resume) and responses is not None:
-            raise ModelArgError(f"responses={responses!r} with resume=false: without resuming nothing is stored; leave one out")
+        root = store_folder(resume, responses)
         self._control = _read_control(audio, alone=alone)
         size = read_batch_size(batch_size, _AUTO_BATCH)
         size = size if max_batch_size is None else min(size, read_count("max_batch_size", max_batch_size))
         policy = AudioPolicy(
             rate=RATE,
             channels="mono",
-            max_seconds=read_seconds("max_audio_seconds", max_audio_seconds),
+            max_seconds=read_seconds("max_audio_seconds", max_audio_seconds, least=AudioPolicy.min_seconds),
             long_audio=long_audio,  # type: ignore[arg-type]  # checked above
         )
         at = pick_device(None if device is None else str(device))
@@ -144,14 +150,13 @@ class Cascade(AudioLM):
         self._llm = None if alone else TextModel(str(llm), llm_args, beside, host, _ARGUMENTS)
         self.asr, self.llm = self._recognizer.name, "none" if alone else str(llm)
 
-        root = Path(responses).expanduser() if responses is not None else cache_folder() / "responses"
-        heard = ResponseStore(root / "transcripts", self._recognizer.identity, rank=ranks.rank) if resume else None
+        heard = ResponseStore(root / "transcripts", self._recognizer.identity, rank=ranks.rank) if root is not None else None
         self._transcripts = Transcripts(self._recognizer, policy, heard, size)
         identity = {"name": self.name, "recognizer": self._recognizer.identity, "language": self._language or "of the task"}
         if self._llm is not None:
             identity |= {"language_model": self._llm.identity, "prompt_template": TEMPLATE, "asr_tasks": asr_tasks}
         # Without a language model the transcripts are all there is to be kept.
-        store = ResponseStore(root, identity, rank=ranks.rank) if resume and self._llm is not None else None
+        store = ResponseStore(root, identity, rank=ranks.rank) if root is not None and self._llm is not None else None
         preprocessing = {**asdict(policy), **({} if self._control == "real" else {"audio": self._control})}
         super().__init__(identity=identity, preprocessing=preprocessing, ranks=ranks, device=at, store=store)
 
@@ -340,7 +345,7 @@ def _check_generation(question: Question) -> None:
     generation = question.generation
     if generation.sampling or generation.options:
         given = {**({"do_sample": True} if generation.sampling else {}), **generation.options}
-        raise ValueError(
+        raise SettingError(
             f"generation settings {given} cannot be followed where the transcript is the answer (llm=none, or tasks that ask for "
             f"one), which is always the likeliest one; leave them out of --gen_kwargs (beams: --model_args beam_size=), or let "
             f"the language model answer: asr_tasks=llm"

@@ -6,14 +6,22 @@ import hashlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from dsb2_tasks.audio import AudioPolicy
 from dsb2_tasks.models import _load
-from dsb2_tasks.models._args import ModelArgError, check_args, read_batch_size, read_choice, read_count, read_flag, read_seconds
+from dsb2_tasks.models._args import (
+    ModelArgError,
+    SettingError,
+    check_args,
+    read_batch_size,
+    read_choice,
+    read_count,
+    read_flag,
+    read_seconds,
+)
 from dsb2_tasks.models._base import AudioLM, Question
-from dsb2_tasks.models._cache import cache_folder
+from dsb2_tasks.models._cache import store_folder
 from dsb2_tasks.models._canary import check_hearing
 from dsb2_tasks.models._control import CONTROLS
 from dsb2_tasks.models._generator import Generator
@@ -148,10 +156,8 @@ class HFAudio(AudioLM):
         cap = _count("max_new_tokens", max_new_tokens)
         most = _count("max_batch_size", max_batch_size)
         self._prefetch = 0 if prefetch in (0, "0") else read_count("prefetch", prefetch)
-        if not read_flag("resume", resume) and responses is not None:
-            raise ModelArgError(f"responses={responses!r} with resume=false: without resuming nothing is stored; leave one out")
-        root = Path(responses) if responses is not None else cache_folder() / "responses"
-        if resume:
+        root = store_folder(resume, responses)
+        if root is not None:
             check_writable(root)
         at = _load.pick_device(None if device is None else str(device))
         size = read_batch_size(batch_size, 0)  # 0: auto
@@ -188,7 +194,7 @@ class HFAudio(AudioLM):
             max_seconds=seconds_per_batch,
             max_tokens=tokens_per_batch,
         )
-        store = ResponseStore(root, loaded.identity, rank=ranks.rank) if resume else None
+        store = ResponseStore(root, loaded.identity, rank=ranks.rank) if root is not None else None
         self.pretrained = str(pretrained)
         self._heard = control != "real"  # then there is nothing to be heard
         super().__init__(
@@ -236,7 +242,7 @@ class HFAudio(AudioLM):
     def chat_template(self, chat_template: bool | str = False) -> str:
         """The model's template, for lm-eval's records."""
         if isinstance(chat_template, str):
-            raise ValueError(f"--apply_chat_template {chat_template}: {self.name} uses the model's own one; leave the name out")
+            raise SettingError(f"--apply_chat_template {chat_template}: {self.name} uses the model's own one; leave the name out")
         return self._adapter.chat_template
 
     def _begin(self) -> None:

@@ -316,7 +316,7 @@ def test_settings_as_the_api_names_them(load: Load, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", ["num_beams", "top_k", "repetition_penalty", "min_p"])
 def test_settings_without_a_word_in_the_api_are_refused(load: Load, name: str) -> None:
     with FakeServer(listen) as server, pytest.raises(ValueError, match=f"{name}.*cannot be sent"):
-        ask(load(server), request("Fine"), request("Hello", **{name: 2}))
+        ask(load(server), request("Fine"), request("Hello", **{name: 1}))
     assert server.requests == []
 
 
@@ -481,7 +481,13 @@ def test_the_key_is_in_no_file_and_no_info(load: Load, monkeypatch: pytest.Monke
         ({"model": None}, "model=... is missing"),
         ({"pretrained": "x"}, "mean the same"),
         ({"batch_size": 8}, "concurrency="),
-        ({"base_url": "http://me:secret@host/v1"}, "names a user or password"),
+        ({"base_url": "http://me:secret@host/v1"}, "names a user, password or key"),
+        ({"base_url": "http://host/v1?api-key=secret"}, "names a user, password or key"),
+        ({"base_url": "http://host/v1?sig=secret&v=2"}, "names a user, password or key"),
+        ({"base_url": "http://host/v1?access_token=secret"}, "names a user, password or key"),
+        ({"model": ""}, "model=''"),
+        ({"max_audio_seconds": 0.01}, "at least 0.1 s"),
+        ({"sampling_rate": 100}, "sampling_rate=100: .* outside 4000 to"),
         ({"long_audio": "chunk"}, "max_audio_seconds"),
         ({"long_audio": "chunks", "max_audio_seconds": 30}, "did you mean 'chunk'"),
         ({"containers": "wav+mp4"}, "containers='mp4'"),
@@ -514,6 +520,20 @@ def test_resume_false_stores_nothing_and_takes_no_folder(load: Load, tmp_path: P
     assert list(tmp_path.rglob("*.jsonl")) == []
     with pytest.raises(ModelArgError, match="leave one out"):
         load("http://host/v1", resume=False, responses="x")
+
+
+def test_texts_that_lm_eval_takes_for_numbers_are_texts(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with FakeServer(listen) as server:
+        lm = APIModel.create_from_arg_string(f"base_url={server.url},model=5,system_instruction=007,responses=12", {})
+        ask(lm, request("Q"))
+    assert server.requests[0].json["model"] == "5"
+    assert server.requests[0].json["messages"][0] == {"role": "system", "content": "7"}
+    assert list(Path("12").rglob("*.jsonl"))
+
+
+def test_a_version_in_the_address_is_no_secret(load: Load) -> None:
+    assert load("http://host/v1?api-version=2026-01-01&monkey_business=1").identity["server"] == "http://host/v1"
 
 
 def test_what_lm_eval_gives_every_model_is_taken(load: Load) -> None:

@@ -66,7 +66,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Casc
         monkeypatch.setattr(cascade, "load_recognizer", lambda *_, **__: recognizer)
         if arguments.get("resume", True):
             arguments.setdefault("responses", str(tmp_path / "store"))
-        return Cascade(device="cpu", **arguments)
+        return Cascade(**{"device": "cpu", **arguments})
 
     return make
 

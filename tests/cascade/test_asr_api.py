@@ -15,6 +15,7 @@ from cascade_helpers import noise, request
 
 from dsb2_tasks.audio import read_failure
 from dsb2_tasks.endpoint import EndpointError
+from dsb2_tasks.models._args import ModelArgError
 from dsb2_tasks.models._asr import load_recognizer
 from dsb2_tasks.models.cascade import Cascade
 
@@ -78,9 +79,16 @@ def test_a_server_that_will_never_do_ends_the_run(cascade: Callable, clip: Calla
         cascade(server).generate_until([request(clip(noise(1)))])
 
 
-def test_no_password_of_the_address_is_shown(tmp_path: Path) -> None:
-    recognizer: Any = load_recognizer("api:m@http://me:s3cret@localhost:1/v1?k=s3cret", cache=tmp_path)
+def test_the_query_of_the_address_is_not_shown(tmp_path: Path) -> None:
+    recognizer: Any = load_recognizer("api:m@http://localhost:1/v1?k=s3cret", cache=tmp_path)
     assert "s3cret" not in f"{recognizer.identity} {recognizer.name}" and "localhost:1/v1" in recognizer.name
+
+
+def test_a_password_in_the_address_is_refused_as_lm_eval_would_write_it_down(tmp_path: Path) -> None:
+    for address in ("http://me:s3cret@localhost:1/v1", "http://localhost:1/v1?key=s3cret"):
+        with pytest.raises(ModelArgError, match="asr_key_env names") as caught:
+            load_recognizer(f"api:m@{address}", cache=tmp_path)
+        assert "s3cret" not in str(caught.value)
 
 
 def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:

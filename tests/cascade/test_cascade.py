@@ -202,6 +202,8 @@ def test_settings_that_a_transcript_cannot_follow_are_refused(model: Callable, c
         ({"long_audio": "trunkate"}, "did you mean 'truncate'"),
         ({"language": "german"}, "language='german': known are"),
         ({"resume": "yes"}, "resume='yes'"),
+        ({"max_audio_seconds": 0.01}, "at least 0.1 s"),
+        ({"device": "gpu:0"}, "device='gpu:0' is none that torch knows"),
         ({"audio": "none"}, "audio='none' with llm=none"),
         ({"audio": "noise", "llm": "demo"}, "audio='noise': .* take audio=none"),
         ({"audio": "nun"}, "known are real, none"),

@@ -390,6 +390,24 @@ def test_a_model_that_cannot_be_had_is_one_error(model: Callable) -> None:
         model(Echo(), llm="gguf")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"llm": "local-chat-completions", "model": "m"}, "base_url= is missing"),
+        ({"llm": "openai-chat-completions", "model": "m"}, "API key not found"),
+        ({"llm": "hf", "max_length": "x"}, "max_length=x"),
+    ],
+    ids=lambda value: value["llm"] if isinstance(value, dict) else "",
+)
+def test_what_every_prompt_would_fail_on_is_told_before_any_clip_is_heard(
+    model: Callable, llama: Path, arguments: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    folder = {"pretrained": str(llama)} if arguments["llm"] == "hf" else {}
+    with pytest.raises(ModelUnavailable, match=message):
+        model(Echo(), **arguments, **folder)
+
+
 def test_host_settings_reach_it_unless_it_has_its_own(model: Callable) -> None:
     assert model(Echo(), llm="parrot", batch_size="auto")._llm._lm.host == ("auto", "cpu")
     assert model(Echo(), llm="parrot", llm_args="batch_size=5;device=cuda:1")._llm._lm.host == (5, "cuda:1")

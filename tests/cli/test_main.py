@@ -57,6 +57,7 @@ def test_unknown_command(typed: str, said: str) -> None:
 FAULTS = {
     "own": (DataError("no data; get some"), 1, "Error: no data; get some\n"),
     "file": (PermissionError(13, "Permission denied", "/x/y"), 1, "Error: /x/y: Permission denied\n"),
+    "connection": (ConnectionError("no way\nto the hub"), 1, "Error: ConnectionError: no way\n"),
     "internal": (
         KeyError("x\ny"),
         70,

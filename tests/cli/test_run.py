@@ -71,6 +71,11 @@ def test_help_is_lm_evals_with_ours() -> None:
         (["--tasks", TURNS, "--model", "hf-audio", "--limit", "many"], "--limit"),
         (["--tasks", TURNS, "--model", "hf-audio", "--model_args", '{"a":'], "Invalid JSON"),
         (["--tasks", TURNS, "--model", "hf-audio", "--include_path", "/nope"], "--include_path '/nope': no such folder"),
+        (
+            ["--tasks", TURNS, "--model", "hf-audio", "--samples", f'{{"{SPATIAL}": [0]}}'],
+            f"unknown task in --samples '{SPATIAL}'",
+        ),
+        (["--tasks", TURNS, "--model", "hf-audio", "--samples", '{"dsb2_superb_sd_libri2": [0]}'], f"did you mean '{TURNS}'"),
         (["--config", "/nope.yaml"], "/nope.yaml"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

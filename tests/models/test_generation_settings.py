@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from dsb2_tasks.models._args import SettingError
 from dsb2_tasks.models._generation import DEFAULT_CAP, Generation, cut, read_generation
 
 SUITE = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 64}
@@ -47,10 +48,24 @@ def test_sampling_and_options(given: dict, sampling: bool, options: dict) -> Non
         ({"max_gen_toks": 0}, "max_gen_toks=0"),
         ({"max_gen_toks": "many"}, "max_gen_toks='many'"),
         ({"until": [5]}, "until="),
+        ({"until": 5}, "until=5: a text"),
+        ({"until": {"a": 1}}, "until="),
+        ({"temperature": float("nan"), "do_sample": True}, "temperature=nan"),
+        ({"num_beams": 2.5}, "num_beams=2.5: a whole number of at least 1"),
+        ({"num_beams": True}, "num_beams=True"),
+        ({"top_k": -1}, "top_k=-1: a whole number of at least 0"),
+        ({"min_new_tokens": "many"}, "min_new_tokens='many'"),
+        ({"no_repeat_ngram_size": [3]}, "no_repeat_ngram_size="),
+        ({"top_p": "high"}, "top_p='high': a number from 0 to 1"),
+        ({"typical_p": 2}, "typical_p=2"),
+        ({"min_p": -0.1}, "min_p=-0.1"),
+        ({"repetition_penalty": 0}, "repetition_penalty=0: a number above 0"),
+        ({"length_penalty": float("inf")}, "length_penalty=inf: a number"),
+        ({"early_stopping": "often"}, "early_stopping='often': true, false or never"),
     ],
 )
 def test_what_is_refused(given: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(SettingError, match=message):
         read_generation(given)
 
 
