@@ -53,7 +53,7 @@ class Oracle(LM):
         raise NotImplementedError
 
 
-def evaluate(lm: LM, tasks: list[str], folder: Path, **metadata: Any) -> dict[str, Any]:
+def evaluate(lm: LM, tasks: list[str], folder: Path, *, predict_only: bool = False, **metadata: Any) -> dict[str, Any]:
     """A run as the command makes it, with its files in ``folder``; what lm-eval returned."""
     from lm_eval import simple_evaluate
     from lm_eval.loggers import EvaluationTracker
@@ -67,6 +67,7 @@ def evaluate(lm: LM, tasks: list[str], folder: Path, **metadata: Any) -> dict[st
         task_manager=compat.task_manager([catalog.yaml_root()], settings),
         evaluation_tracker=tracker,
         log_samples=True,
+        predict_only=predict_only,
         metadata=settings,
         verbosity="ERROR",
     )

@@ -15,7 +15,7 @@ from _report_runs import ASR, TASKS, write_run
 from dsb2_tasks.baseline import make_baseline, read_baseline
 from dsb2_tasks.comparison import compare
 from dsb2_tasks.report import MOST_RUNS, Drawing, ReportError, build
-from dsb2_tasks.results import Reading, Run, read_run
+from dsb2_tasks.results import Reading, ResultsError, Run, read_run
 from dsb2_tasks.scoring import domain_score
 
 QUICK = Drawing(draws=200)
@@ -181,7 +181,7 @@ def test_broken_rows_are_told_with_file_and_task(folder: Path, tmp_path: Path) -
     lines = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
     lines[0]["wer"] = ["x"]
     samples.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(ReportError, match=rf"results_.*\.json: {ASR}: row \('x',\)"):
+    with pytest.raises(ResultsError, match=rf"samples_{ASR}_.*\.jsonl: line 1 is no logged sample \(wer: .*row \('x',\)"):
         build([read_run(place)], read_baseline(str(folder / "cascade")), how=QUICK)
 
 

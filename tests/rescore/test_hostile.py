@@ -12,7 +12,7 @@ from _saved import ANGLE, BAD, QBE, paths, replaced, samples_of, saved
 from dsb2_tasks.baseline import make_baseline, read_baseline
 from dsb2_tasks.cli._score import _kept_groups
 from dsb2_tasks.comparison import compare
-from dsb2_tasks.rescore import AnswersError, Rules, from_run, leaves, score, write_results
+from dsb2_tasks.rescore import AnswersError, Rules, from_answers, from_run, leaves, score, write_results
 from dsb2_tasks.results import ResultsError, make_submission, read_run
 
 ANSWERS = {ANGLE: ["10 degrees", "no idea", "40", "90"]}
@@ -183,3 +183,27 @@ def test_a_results_file_with_a_plain_nan_is_written_as_json(file: Path) -> None:
     told(file)
     again = file.with_name("again.json").read_text()
     assert json.loads(again, parse_constant=lambda token: pytest.fail(token))["config"]["bootstrap_iters"] == "N/A"
+
+
+# ------------------------------------------------------------------ answers made elsewhere
+
+
+@pytest.mark.parametrize("key", ["doc_id", "sha256", "file"])
+@pytest.mark.parametrize("name", [name for name in BAD if name not in ("text", "surrogate", "path")])
+def test_any_name_of_a_document(tmp_path: Path, key: str, name: str) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({"task": QBE, "answer": "yes", key: BAD[name]}) + "\n")
+    said = told(file, lambda path: from_answers([path], "samples"))
+    assert said.startswith(f"{file} line 1: ") and key in said
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_any_value_of_a_file_of_the_authors(tmp_path: Path, name: str) -> None:
+    file = tmp_path / f"{QBE}.json"
+    whole = {"a.wav": {"file": "a.wav", "instruction": "Is it there?", "label": "yes", "sllm_response": "yes"}}
+    for at in paths(whole):
+        file.write_text(json.dumps(replaced(whole, at, BAD[name])))
+        said = told(file, lambda path: score(from_answers([path], "samples"), Rules()))
+        assert str(file) in said or not said, at
+        if at[-1:] == ("label",):
+            assert said, "a label that is none"
