@@ -15,9 +15,9 @@ from dsb2_tasks.audio import AudioError, read_failure
 from dsb2_tasks.baseline import Baseline, BaselineError
 from dsb2_tasks.hooks import Scored
 from dsb2_tasks.metrics import Metric, Row
-from dsb2_tasks.results import document_key
+from dsb2_tasks.results import document_key, fault_in_rows
 from dsb2_tasks.scoring import Improvement, Measured, Rule, unusable_baseline
-from dsb2_tasks.spec import TaskSpec
+from dsb2_tasks.spec import SpecError, TaskSpec
 
 IMPROVEMENT = "relative_improvement"
 Hook = Callable[[str, Mapping[str, Any], TaskSpec], Scored]
@@ -59,6 +59,7 @@ class Scorer:
         self.task, self.spec, self.version = task, spec, version
         self.kind = hooks.KINDS[spec.kind]
         self._hook = hook or self.kind.score
+        self._is_own = hook is not None and hook is not getattr(hooks, spec.kind)
         self.metrics = {metric.name: metric for metric in (*self._declared(), *map(metrics.get, extra))}
         self._baseline, self._rule = baseline, rule
         self._forced = self._check_baseline(force)
@@ -123,6 +124,8 @@ class Scorer:
         if self.spec.has_audio:
             rows["audio_error_rate"] = (0.0, "ok") if failure is None else (1.0, failure[1])
         if scored is not None:
+            if self._is_own:
+                self._check_scored(scored)
             rows.update(scored.statistics)
             primary = self.spec.metric
             if self.kind.na:
@@ -134,6 +137,46 @@ class Scorer:
         if self.compared is not None:
             rows[IMPROVEMENT] = (document_key(doc),)  # which document of the baseline this is
         return rows
+
+    def _check_scored(self, scored: Any) -> None:
+        """Refuses what a task's own hook gives if it could not be summed up, which would end a run at its very end.
+
+        Raises:
+            SpecError: It is no :class:`Scored` with rows of the task's metrics.
+        """
+        names = self.kind.metrics(self.spec)
+        if not isinstance(scored, Scored):
+            raise SpecError(f"{self.task}: process_results gives {scored!r:.100}; a dsb2_tasks.hooks.Scored is needed")
+        if set(scored.statistics) != set(names) or not isinstance(scored.status, str):
+            found = ", ".join(map(str, scored.statistics)) or "none"
+            raise SpecError(
+                f"{self.task}: process_results gives rows of {found}; rows of {', '.join(names)} and a status are needed"
+            )
+        for name, row in scored.statistics.items():
+            fault = f"{row!r:.100} is no tuple" if not (row is None or isinstance(row, tuple | list)) else None
+            if fault is None and (found_in := fault_in_rows({name: [row]})):
+                fault = found_in[2]
+            if fault is not None:
+                raise SpecError(f"{self.task}: process_results: row of {name}: {fault}")
+
+    def try_hook(self, doc: Mapping[str, Any]) -> None:
+        """Has a hook of the task's own count the right answer to a document and an empty one, before a model is asked.
+
+        Raises:
+            SpecError: It fails, or gives what cannot be summed up.
+        """
+        if not self._is_own:
+            return
+        for answer in (self.kind.reference_answer(doc, self.spec), ""):
+            try:
+                self.rows(answer, doc)
+            except SpecError:
+                raise
+            except Exception as error:
+                told = f"{type(error).__name__}: {error}"
+                raise SpecError(
+                    f"{self.task}: process_results fails on the answer {answer!r:.100} to the first document ({told})"
+                ) from error
 
     def value(self, name: str, rows: Mapping[str, Rows]) -> float:
         """One number from the rows of all documents; total, so that no run dies at its end."""

@@ -135,6 +135,7 @@ class DSB2Task(ConfigurableTask):
             rule=_rule(metadata),
             force=bool(metadata.get("baseline_force", False)),
         )
+        self.scorer.try_hook(self._docs[0])
         self._seen: dict[str, Sequence[Row | None]] = {}
         for name, higher_is_better in self.scorer.directions.items():
             self._metric_fn_list[name] = None

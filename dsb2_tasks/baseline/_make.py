@@ -24,14 +24,15 @@ def make_baseline(run: Run, name: str | None = None) -> dict[str, Any]:
         if metric not in result.values:  # --predict_only
             continue
         value = result.values[metric].value
-        if not math.isfinite(value) and result.na_rate != 1:  # nothing that could be compared with
+        na_rate = result.na_rate or 0.0
+        if math.isnan(na_rate) or not (math.isfinite(value) or na_rate == 1):  # nothing that could be compared with
             continue
         stderr = result.values[result.score].stderr
         entry: dict[str, Any] = {
             "task": result.task,
             "metric": metric,
             "value": value if math.isfinite(value) else None,
-            "na_rate": result.na_rate or 0.0,
+            "na_rate": na_rate,
             "stderr": stderr if math.isfinite(stderr) else None,
             "version": result.version,
             "source": f"run of {run.model}",

@@ -12,6 +12,7 @@ import pytest
 from dsb2_tasks import catalog
 from dsb2_tasks.baseline import DIMENSIONS, PHASE1_SYSTEMS, BaselineError, make_baseline, phase1_dimensions, read_baseline
 from dsb2_tasks.results import Reading, Run, Sample, TaskResult, document_key
+from dsb2_tasks.scorer import Scorer
 
 ASR, MSE = "dsb2_superb_asr_librispeech", "dsb2_sound_position_prediction"
 KNOWN = catalog.read_catalog([catalog.yaml_root()])
@@ -186,3 +187,52 @@ def test_six_dimensions_over_the_55_instances() -> None:
     assert len(found) == 55 and set(found.values()) == set(DIMENSIONS)
     assert {name for name, task in KNOWN.tasks.items() if "dsb2_phase1" in task.tags} == set(found)
     assert set(KNOWN.members("dsb2_phase1_dimensions")) == set(found)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            {"task": "dsb2_superb_qbe_quesst14", "metric": "accuracy", "value": 85},
+            r"beyond the best accuracy .*\(a percentage",
+        ),
+        ({"task": ASR, "metric": "wer", "value": -0.1}, "beyond the best wer"),
+        ({"task": ASR, "metric": "wer", "value": 10**400}, "is no number"),
+        ({"task": ASR, "metric": "wer", "value": 0.1, "stderr": -1}, "stderr: -1 is below 0"),
+        ({"task": None, "metric": "wer", "value": 0.1}, "task: a name is needed"),
+    ],
+)
+def test_numbers_that_cannot_be_meant(tmp_path: Path, row: dict[str, Any], said: str) -> None:
+    with pytest.raises(BaselineError, match=said):
+        read_baseline(table(tmp_path / "b.json", row))
+
+
+@pytest.mark.parametrize("text", ["task,metric,value\n" + "x" * 200_000, 'task,metric,value\n"a\x00,b'])
+def test_what_is_no_csv(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "b.csv"
+    path.write_text(text)
+    with pytest.raises(BaselineError, match=r"b\.csv"):
+        read_baseline(str(path))
+
+
+@pytest.mark.parametrize("row", [["x", 1], [1], [None, 1], [[1], 2], [float("nan"), 1], [-1, 10]])
+def test_rows_that_the_metric_cannot_count_are_refused_before_a_model_is_asked(tmp_path: Path, row: Any) -> None:
+    entry = {"task": ASR, "metric": "wer", "value": 0.2, "version": "1", "keys": ["0", "1"], "rows": [[1, 10], row]}
+    baseline = read_baseline(table(tmp_path / "b.json", entry))
+    with pytest.raises(BaselineError, match=rf"{ASR}: row 1 of wer: "):
+        Scorer(ASR, KNOWN.tasks[ASR].spec, "1", baseline=baseline)
+    with pytest.raises(BaselineError, match="row 1 of wer"):
+        baseline.improvement(result(ASR, 0.1, rows=[(1, 10), (0, 8)]))
+
+
+@pytest.mark.parametrize("na", [None, 0.25, 1.0, math.nan])
+@pytest.mark.parametrize("value", [0.5, math.nan, math.inf])
+def test_whatever_a_run_found_a_baseline_made_from_it_can_be_read(tmp_path: Path, na: float | None, value: float) -> None:
+    odd = result(MSE, value, na=na, stderr=math.nan)
+    run = Run(tmp_path / "r.json", "weak", "weak", 0.0, {MSE: odd, ASR: result(ASR, 0.2)}, {}, {}, {}, {})
+    path = tmp_path / "made.json"
+    path.write_text(json.dumps(make_baseline(run), allow_nan=False))
+    baseline = read_baseline(str(path))
+    assert ASR in baseline.entries
+    found = baseline.improvement(result(MSE, 0.4, na=None if na is None else 0.0))
+    assert (found.reason is None) == (math.isfinite(value) and na != 1 and not (na is not None and math.isnan(na))), found

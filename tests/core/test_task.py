@@ -193,6 +193,31 @@ def test_an_own_scoring_function_is_used(make: Callable[..., Any], tmp_path: Pat
     assert aggregate(edit(tmp_path, "process_results: !function my_hooks.mine\n"), ["tac", "dog"])["accuracy"] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return 1", "a dsb2_tasks.hooks.Scored is needed"),
+        ("return Scored({'acuracy': (1.0,)}, 'ok', answer)", "gives rows of acuracy; rows of accuracy and a status"),
+        ("return Scored({}, 'ok', answer)", "gives rows of none; rows of accuracy and a status"),
+        ("return Scored({'accuracy': (1.0,), 'wer': (1, 2)}, 'ok', answer)", "gives rows of accuracy, wer"),
+        ("return Scored({'accuracy': 1.0}, 'ok', answer)", "row of accuracy: 1.0 is no tuple"),
+        ("return Scored({'accuracy': ('x',)}, 'ok', answer)", "row of accuracy: ValueError"),
+        ("return Scored({'accuracy': (100.0,)}, 'ok', answer)", "beyond the best"),
+        ("return Scored({'accuracy': (1.0,)}, None, answer)", "and a status are needed"),
+        ("return Scored({'accuracy': (1.0 / len(answer),)}, 'ok', answer)", "fails on the answer '' .*ZeroDivisionError"),
+        ("return doc['nothing']", "fails on the answer 'cat' .*KeyError"),
+    ],
+)
+def test_a_scoring_function_that_would_end_the_run_is_refused_before_it(
+    make: Callable[..., Any], tmp_path: Path, body: str, said: str
+) -> None:
+    make(["cat", "dog"])
+    name = f"hooks_{abs(hash(body))}"
+    (tmp_path / f"{name}.py").write_text(f"from dsb2_tasks.hooks import Scored\n\ndef mine(answer, doc, spec):\n    {body}\n")
+    with pytest.raises(SpecError, match=said):
+        edit(tmp_path, f"process_results: !function {name}.mine\n")
+
+
 def test_cached_requests_are_never_those_of_other_data(make: Callable[..., Any], caplog: pytest.LogCaptureFixture) -> None:
     task = make(["cat", "dog"])
     task.build_all_requests(limit=None, rank=0, world_size=1, cache_requests=True)
