@@ -118,9 +118,8 @@ def check(run: str, where: str, as_json: bool) -> None:
                 add(lines, name, ("mismatch: " if name in faults else "left out: ") + told)
         if faults or left_out:
             show(lines)
-        click.echo(
-            f"{len(reasons) - len(left_out)} of {len(read.tasks)} tasks compared, {len(left_out)} left out, {len(faults)} mismatches"
-        )
+        compared = len(reasons) - len(left_out)
+        click.echo(f"{compared} of {len(read.tasks)} tasks compared, {len(left_out)} left out, {len(faults)} mismatches")
     if faults:
         raise SystemExit(1)
 
