@@ -29,7 +29,7 @@ class RunInfo:
 
     Attributes:
         name: Distinct among the runs of a report.
-        model: Backend and model.
+        model: Backend and model, and what it heard in place of the clips if not these.
         date: ISO date and time in UTC; empty if not known.
         data: Where documents came from.
         on_samples: Whether that is the embedded sample data.
@@ -71,11 +71,12 @@ def describe(runs: Sequence[Run]) -> tuple[RunInfo, ...]:
 
 def _describe(run: Run, name: str) -> RunInfo:
     model = _mapping(run.config.get("dsb2_model"))
+    heard = model.get("audio", "real")
     answered = sum(task.documents for task in run.tasks.values())
     total = sum(task.total for task in run.tasks.values())
     return RunInfo(
         name=name,
-        model=run.model,
+        model=run.model if heard == "real" else f"{run.model}, audio={heard}",
         date=_date(run.date),
         data=", ".join(sorted(run.data)),
         on_samples=any(task.version.endswith("-samples") for task in run.tasks.values()) or "samples" in run.data,

@@ -218,6 +218,12 @@ def test_the_command_repeats_the_run(runs: dict[str, Run], monkeypatch: pytest.M
     assert harness.EvaluatorConfig.from_cli(HarnessCLI().parse_args()).log_samples  # refuses options that do not go together
 
 
+def test_a_deaf_run_is_told_from_one_that_hears(runs: dict[str, Run]) -> None:
+    run = runs["mira"]
+    deaf = replace(run, config={**run.config, "dsb2_model": {"audio": "noise"}})
+    assert [told.model for told in build([run, deaf], how=QUICK).runs] == [run.model, f"{run.model}, audio=noise"]
+
+
 def test_the_command_says_where_tasks_of_others_are(runs: dict[str, Run]) -> None:
     run = runs["mira"]
     first, second, *_ = run.tasks
