@@ -69,7 +69,7 @@ def group_row(
 def _mean_error(results: Mapping[str, Mapping[str, Any]], metric: str, tasks: Any) -> float:
     """Standard error of a plain mean over tasks whose documents were drawn independently."""
     errors = [as_number(results[task].get(f"{metric}_stderr,none")) for task in tasks if f"{metric},none" in results[task]]
-    return math.sqrt(sum(error**2 for error in errors)) / len(errors) if errors else math.nan
+    return math.hypot(*errors) / len(errors) if errors else math.nan
 
 
 def _finite_or_na(value: float) -> float | str:

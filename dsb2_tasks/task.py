@@ -54,7 +54,7 @@ class _Value:
 
 
 class SamplesError(ValueError):
-    """``--samples`` names documents that the task does not have."""
+    """``--samples`` names documents that the task does not have, or one twice."""
 
 
 class _StandardError:
@@ -206,6 +206,8 @@ class DSB2Task(ConfigurableTask):
         outside = [s for s in samples if not 0 <= s < total]
         if outside:
             raise SamplesError(f"{self.name}: --samples names {outside}, the task has documents 0 to {total - 1}")
+        if twice := sorted({s for s in samples if samples.count(s) > 1}):
+            raise SamplesError(f"{self.name}: --samples names {twice} twice; a document counts once")
         return list(samples)
 
     def build_all_requests(

@@ -56,27 +56,30 @@ def fault_in_rows(rows: Mapping[str, Sequence[Row | None]]) -> tuple[str, int, s
     """
     for name, column in rows.items():
         metric = known_metric(name)
-        if metric is None or _counts(metric, column) is None:
+        if metric is None or (whole := _counts(metric, column)) is None:
             continue
         for number, row in enumerate(column):
             if (why := _counts(metric, [row])) is not None:
                 return name, number, why
+        return name, 0, whole  # rows that do not go together
     return None
 
 
 def _is_entry(entry: Any) -> bool:
     """Whether a row can hold it; numpy would read null as nan, which counts as no answer."""
+    if isinstance(entry, list | tuple):
+        return all(map(_is_entry, entry))
     return entry is not None and not (isinstance(entry, float) and not math.isfinite(entry))
 
 
 def _counts(metric: Metric, rows: Sequence[Row | None]) -> str | None:
     """Why a metric cannot count rows; None if it can."""
-    for row in rows:
-        if row is not None and not all(map(_is_entry, row)):
-            return f"{list(row)!r:.100} holds what is no number"
-        if row is not None and metric.fields[0] == "na" and list(row[:1]) not in ([0], [1]):
-            return f"{list(row)!r:.100} says neither 0 (answered) nor 1 (no usable answer) first"
     try:
+        for row in rows:
+            if row is not None and not all(map(_is_entry, row)):
+                return f"{list(row)!r:.100} holds what is no number"
+            if row is not None and metric.fields[0] == "na" and list(row[:1]) not in ([0], [1]):
+                return f"{list(row)!r:.100} says neither 0 (answered) nor 1 (no usable answer) first"
         for start in range(0, len(rows), _CHUNK):
             part = rows[start : start + _CHUNK]
             for value in map(float, metric.replicates(part, np.eye(len(part)))):  # of every row by itself

@@ -74,7 +74,9 @@ def improve(
     # d/dm = 1/b and d/db = -m/b^2, up to a common sign; a baseline without a known error is taken as exact.
     noise = baseline.stderr if math.isfinite(baseline.stderr) else 0.0
     share = own.value / baseline.value
-    variance = (own.stderr**2 + (share * noise) ** 2 - 2 * share * covariance) / baseline.value**2
+    own_error, base_error, shared = own.stderr / baseline.value, share * noise / baseline.value, covariance / baseline.value
+    # Products, since a power of a float raises where it overflows.
+    variance = own_error * own_error + base_error * base_error - 2 * share * shared / baseline.value
     return Improvement(value, math.sqrt(max(variance, 0.0)) if math.isfinite(variance) else math.nan, None)
 
 

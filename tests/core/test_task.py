@@ -16,6 +16,7 @@ from dsb2_tasks import compat
 from dsb2_tasks.audio import failure
 from dsb2_tasks.sources import DataError
 from dsb2_tasks.spec import SpecError
+from dsb2_tasks.task import SamplesError
 
 SPEC: dict[str, Any] = {
     "kind": "choice",
@@ -134,6 +135,11 @@ def test_documents_of_one_rank(make: Callable[..., Any]) -> None:
     assert [(n, doc["audio"][0]["row"]) for n, doc in chosen] == [(0, 4), (1, 1)]
     with pytest.raises(ValueError, match=r"--samples names \[9\]"):
         list(task.doc_iterator(samples=[9]))
+
+
+def test_a_document_that_samples_names_twice_is_refused(make: Callable[..., Any]) -> None:
+    with pytest.raises(SamplesError, match=r"--samples names \[1\] twice"):
+        list(make(["cat", "dog"]).doc_iterator(samples=[1, 0, 1]))
 
 
 def test_the_configuration_is_json_and_the_same_every_time(make: Callable[..., Any]) -> None:

@@ -84,6 +84,9 @@ def test_what_is_left_out_is_listed_with_its_reason(runs: dict[str, Any]) -> Non
         counted = math.isfinite(task.values["relative_improvement"].value) if "relative_improvement" in task.values else False
         assert counted == (task.left_out is None), (name, task.left_out)
         assert sum(task.statuses.values()) == task.documents
+        assert task.baseline is not None
+        if task.left_out is None:  # both ran over the same documents
+            assert task.baseline["documents"] == task.baseline["shared_documents"] == task.documents, name
 
 
 def test_scored_again_without_model_hub_and_torch_the_numbers_are_the_same(runs: dict[str, Any], tmp_path: Path) -> None:

@@ -120,7 +120,9 @@ def test_samples_that_were_cut_short_or_doubled(file: Path) -> None:
     assert "line 5: document 1 stands there twice (before: line 2)" in told(file)
 
 
-@pytest.mark.parametrize("row", [[0, 1], [0, 1, "x"], [0, 1, None], [0, [1], 2], [2, 1, 1], [0, 1, float("nan")], [0, 1, {}], []])
+@pytest.mark.parametrize(
+    "row", [[0, 1], [0, 1, "x"], [0, 1, None], [0, [1], 2], [0, [None], 1], [2, 1, 1], [0, 1, float("nan")], [0, 1, {}], []]
+)
 def test_rows_that_a_metric_cannot_count(file: Path, row: Any) -> None:
     samples = samples_of(file, ANGLE)
     lines = [json.loads(line) for line in samples.read_text().splitlines()]

@@ -10,6 +10,7 @@ import pytest
 from dsb2_tasks import metrics
 from dsb2_tasks.metrics import Row
 from dsb2_tasks.scoring import Measured, copied_recipe, domain_score, improve
+from dsb2_tasks.summary import group_row
 
 NAN, INF = math.nan, math.inf
 
@@ -145,3 +146,12 @@ def test_error_of_an_improvement_by_the_delta_method() -> None:
     assert improve(own, baseline, True, covariance=0.03 * 0.02).stderr == pytest.approx(0.0, abs=1e-6)
     # A published number without an error is taken as exact.
     assert improve(own, exact(0.4), True).stderr == pytest.approx(0.075)
+
+
+@pytest.mark.parametrize(("stderr", "noise"), [(1e300, 0.1), (0.1, 1e300), (1e300, 1e300), (math.inf, 0.1)])
+def test_errors_beyond_all_measure_end_no_run(stderr: float, noise: float) -> None:
+    found = improve(Measured(0.5, 0.5, 0.0, stderr), Measured(0.4, 0.4, 0.0, noise), True)
+    assert found.value == pytest.approx(0.25) and found.reason is None
+    assert math.isnan(found.stderr) or found.stderr > 1e299
+    row = group_row("g", {"t": {"relative_improvement,none": 0.25, "relative_improvement_stderr,none": stderr}}, compared=True)
+    assert row["relative_improvement_stderr,none"] in (stderr, "N/A")
