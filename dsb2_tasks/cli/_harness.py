@@ -14,6 +14,7 @@ from unittest import mock
 from lm_eval._cli.run import Run
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.utils import setup_logging, simple_parse_args_string
+from yaml import YAMLError
 
 from dsb2_tasks import plugin
 from dsb2_tasks.cli._tasks import WrongUse, unknown
@@ -75,10 +76,12 @@ def evaluate(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
         config = EvaluatorConfig.from_cli(options)
         with mock.patch("lm_eval.tasks.TaskManager", QuickManager):
             manager = config.process_tasks(config.metadata)
-    except (ValueError, TypeError, FileNotFoundError) as error:
+    except (ValueError, TypeError, FileNotFoundError, YAMLError) as error:
         if type(error).__module__.startswith("dsb2_tasks."):
             raise
         raise WrongUse(" ".join(str(error).split())) from error
+    if config.limit is not None and config.limit <= 0:
+        raise WrongUse(f"--limit {config.limit:g}: a number of documents of at least 1, or a share of them between 0 and 1")
     _check_samples(config, manager)
     _check_hearing(config, manager)
     with (
@@ -97,8 +100,10 @@ def _read(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Nam
     if given:
         metadata = options.metadata or file.get("metadata") or {}
         options.metadata = {**(simple_parse_args_string(metadata) if isinstance(metadata, str) else metadata), **given}
-    if options.tasks is None and not file.get("tasks"):
-        raise WrongUse("--tasks is missing, as in --tasks dsb2_speech; all names: dsb2 list, dsb2 list --groups")
+    tasks = options.tasks if options.tasks is not None else file.get("tasks")
+    named = tasks.split(",") if isinstance(tasks, str) else tasks
+    if not isinstance(named, list) or not all(named) or not named:  # lm-eval takes an empty name for the folder it is in
+        raise WrongUse("--tasks is missing or not all names, as in --tasks dsb2_speech,dsb2_music; all: dsb2 list --groups")
     return options
 
 

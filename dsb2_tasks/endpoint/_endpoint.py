@@ -328,7 +328,7 @@ class Endpoint:
 
     def _hidden(self, text: str) -> str:
         key = read_key(self._key_env)
-        return hide(text, [*([key] if key else []), *self._headers.values(), *self._address.secrets])
+        return hide(" ".join(text.split()), [*([key] if key else []), *self._headers.values(), *self._address.secrets])
 
 
 async def _read_bounded(response: aiohttp.ClientResponse) -> bytes | None:

@@ -12,6 +12,8 @@ from dsb2_tasks.endpoint._types import Reply, Usage
 
 #: Longest reason that is handed on.
 _REASON = 300
+#: More tokens than any model reads: a server that states more would hold up all further requests, where tokens are limited.
+_MOST_TOKENS = 100_000_000
 
 
 class NoReply(ValueError):
@@ -126,4 +128,4 @@ def _usage(value: Mapping[str, Any]) -> Usage:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _MOST_TOKENS else 0

@@ -266,6 +266,16 @@ class AudioLM(LM):
         """A marked string that stands for the messages; the model's own template is applied when the clips are known."""
         return dump_chat(chat_history, add_generation_prompt)
 
+    def chat_template(self, chat_template: bool | str = False) -> str:
+        """The model's template, for lm-eval's records; empty where it is not known here.
+
+        Raises:
+            SettingError: ``--apply_chat_template`` names one.
+        """
+        if isinstance(chat_template, str):
+            raise SettingError(f"--apply_chat_template {chat_template}: {self.name} uses the model's own one; leave the name out")
+        return ""
+
     def all_gather(self, tensor: Any) -> Any:
         """Values of all ranks in rank order; a scalar becomes a vector."""
         return self._ranks.all_gather(tensor)

@@ -12,7 +12,6 @@ from dsb2_tasks.audio import AudioPolicy
 from dsb2_tasks.models import _load
 from dsb2_tasks.models._args import (
     ModelArgError,
-    SettingError,
     check_args,
     read_batch_size,
     read_choice,
@@ -241,8 +240,7 @@ class HFAudio(AudioLM):
 
     def chat_template(self, chat_template: bool | str = False) -> str:
         """The model's template, for lm-eval's records."""
-        if isinstance(chat_template, str):
-            raise SettingError(f"--apply_chat_template {chat_template}: {self.name} uses the model's own one; leave the name out")
+        super().chat_template(chat_template)
         return self._adapter.chat_template
 
     def _begin(self) -> None:

@@ -22,7 +22,7 @@ from _server import FakeServer, Request, Response, chat_reply, error, wait_until
 
 from dsb2_tasks.audio import read_failure
 from dsb2_tasks.endpoint import EndpointError
-from dsb2_tasks.models._args import ModelArgError
+from dsb2_tasks.models._args import ModelArgError, SettingError
 from dsb2_tasks.models.api import APIModel
 
 Load = Callable[..., APIModel]
@@ -520,6 +520,13 @@ def test_resume_false_stores_nothing_and_takes_no_folder(load: Load, tmp_path: P
     assert list(tmp_path.rglob("*.jsonl")) == []
     with pytest.raises(ModelArgError, match="leave one out"):
         load("http://host/v1", resume=False, responses="x")
+
+
+def test_a_chat_template_by_name_is_refused_and_the_servers_own_one_taken(load: Load) -> None:
+    lm = load("http://host/v1")
+    assert lm.chat_template(True) == lm.chat_template(False) == ""
+    with pytest.raises(SettingError, match="--apply_chat_template chatml: dsb2-api uses the model's own"):
+        lm.chat_template("chatml")
 
 
 def test_texts_that_lm_eval_takes_for_numbers_are_texts(load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

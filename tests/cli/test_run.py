@@ -67,8 +67,12 @@ def test_help_is_lm_evals_with_ours() -> None:
         (["--tasks", TURNS, "--model", "dummy"], "--model dummy takes no audio; models that do are hf-audio"),
         (["--tasks", TURNS, "--mdel", "x"], "unrecognized arguments: --mdel x (all options: dsb2 run --help)"),
         (["--model", "hf-audio"], "--tasks is missing"),
+        (["--tasks", "", "--model", "hf-audio"], "--tasks is missing or not all names"),
+        (["--tasks", f"{TURNS},,", "--model", "hf-audio"], "--tasks is missing or not all names"),
         (["--tasks", TURNS, "--model", "hf-audio", "--log_samples"], "--output_path"),
         (["--tasks", TURNS, "--model", "hf-audio", "--limit", "many"], "--limit"),
+        (["--tasks", TURNS, "--model", "hf-audio", "--limit", "0"], "--limit 0: a number of documents of at least 1"),
+        (["--tasks", TURNS, "--model", "hf-audio", "--limit", "-3"], "--limit -3: a number of documents of at least 1"),
         (["--tasks", TURNS, "--model", "hf-audio", "--model_args", '{"a":'], "Invalid JSON"),
         (["--tasks", TURNS, "--model", "hf-audio", "--include_path", "/nope"], "--include_path '/nope': no such folder"),
         (
@@ -85,6 +89,20 @@ def test_wrong_use_is_one_line(arguments: list[str], said: str, monkeypatch: pyt
     result = run(*arguments)
     assert result.exit_code == 2, result.output
     assert said in result.stderr.splitlines()[-1] and result.stderr.count("Error: ") == 1 and "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("tasks", ["5", "[]", "['']", "{a: 1}"])
+def test_tasks_of_a_configuration_that_are_no_names(tmp_path: Path, tasks: str) -> None:
+    (tmp_path / "run.yaml").write_text(f"{{tasks: {tasks}, model: hf-audio}}")
+    result = run("--config", str(tmp_path / "run.yaml"))
+    assert (result.exit_code, "--tasks is missing or not all names" in result.stderr) == (2, True), result.output
+
+
+def test_a_folder_of_tasks_with_a_broken_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken.yaml").write_text("a: [1")
+    monkeypatch.setattr(QuickManager, "_scan_all_unless_ours", lambda *_: None)
+    result = run("--tasks", str(tmp_path), "--model", "hf-audio")
+    assert result.exit_code == 2 and "flow sequence" in result.stderr.splitlines()[-1], result.output
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ def test_never_more_in_flight_than_allowed_and_bodies_are_pulled_late() -> None:
         (Response(200, {"choices": [{"message": {"content": 5}}]}), "no text"),
         (Response(200, b"\xff\xfe\x00"), "no JSON"),
         (Response(200, "[" * 100_000), "no JSON"),
+        (Response(200, b"no gzip", {"Content-Encoding": "gzip"}), "decode"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -115,9 +116,9 @@ def test_passing_faults_are_tried_again(fault: Response, reason: str) -> None:
         endpoint, _ = make(server.url, retries=2)
         [(_, failed)] = endpoint.chat(bodies(1))
     assert isinstance(failed, Failed)
-    assert reason in failed.reason
+    assert reason in failed.reason and "\n" not in failed.reason
     assert "sent 3 times" in failed.reason
-    assert failed.kind == ("malformed" if fault.status == 200 and not fault.drop else "gave_up")
+    assert failed.kind == ("gave_up" if fault.status != 200 or fault.drop or fault.headers else "malformed")
     assert len(server.requests) == 3
 
 
@@ -273,9 +274,9 @@ def test_what_is_ready_is_yielded_before_the_run_stops() -> None:
 def test_many_first_refusals_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     with FakeServer([error(400, "audio is not supported")]) as server, caplog.at_level(logging.WARNING):
         assert len(list(make(server.url)[0].chat(bodies(50)))) == 50
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{server.url} refused the first 20 requests; the last: 400: audio is not supported"
-    ]
+    # By identity: a test before this one may have had lm-eval set up logging, and then each record is caught twice.
+    said = {id(record): record.getMessage() for record in caplog.records}
+    assert list(said.values()) == [f"{server.url} refused the first 20 requests; the last: 400: audio is not supported"]
 
 
 def test_requests_per_minute() -> None:

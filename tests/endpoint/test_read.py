@@ -71,3 +71,10 @@ def test_deep_json(depth: int, form: str) -> None:
 )
 def test_reasons_of_known_servers(body: Any, reason: str) -> None:
     assert read_reason(json.dumps(body).encode() if isinstance(body, dict) else body.encode()) == reason
+
+
+@pytest.mark.parametrize("stated", [-1, 0, True, "7", 1.5, None, 10**20, [7]])
+def test_counts_of_tokens_that_cannot_be_are_none(stated: Any) -> None:
+    usage = {"prompt_tokens": stated, "completion_tokens": 7}
+    reply = read_chat(json.dumps({"choices": [{"message": {"content": "x"}}], "usage": usage}).encode())
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (0, 7)
