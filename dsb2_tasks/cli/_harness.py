@@ -18,6 +18,7 @@ from yaml import YAMLError
 
 from dsb2_tasks import plugin
 from dsb2_tasks.cli._tasks import WrongUse, unknown
+from dsb2_tasks.sources import check_data
 
 if TYPE_CHECKING:
     from dsb2_tasks.cli._manager import QuickManager
@@ -82,6 +83,7 @@ def evaluate(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
         raise WrongUse(" ".join(str(error).split())) from error
     if config.limit is not None and config.limit <= 0:
         raise WrongUse(f"--limit {config.limit:g}: a number of documents of at least 1, or a share of them between 0 and 1")
+    check_data(str((config.metadata or {}).get("data") or "hub"))
     _check_samples(config, manager)
     _check_hearing(config, manager)
     with (

@@ -24,6 +24,16 @@ _METADATA_FILES = ("metadata.jsonl", "metadata.csv")
 _SPLIT_NAMES = frozenset({"train", "training", "validation", "valid", "val", "dev", "test", "eval"})
 
 
+def check_data(data: str) -> None:
+    """Refuses what cannot be meant by ``data``, before anything is opened.
+
+    Raises:
+        DataError: It is neither ``hub`` nor ``samples`` nor a folder.
+    """
+    if data not in ("hub", "samples") and not Path(data).expanduser().is_dir():
+        raise DataError(f"data={data!r} is neither 'hub' nor 'samples' nor an existing folder (in --metadata data=...)")
+
+
 def open_rows(source: DataSource, data: str, base: Path, owner: str) -> Rows:
     """Opens the split of a data source.
 
@@ -47,9 +57,8 @@ def open_rows(source: DataSource, data: str, base: Path, owner: str) -> Rows:
         return _open_hub(source, owner)
     if data == "samples":
         return _open_samples(source)
+    check_data(data)
     root = Path(data).expanduser()
-    if not root.is_dir():
-        raise DataError(f"data={data!r} is neither 'hub' nor 'samples' nor an existing folder (in --metadata data=...)")
     if _leads_out(source.path):
         raise DataError(f"data set name {source.path!r} leads out of the folder {root}")
     return _open_folder(source, (root / source.path).absolute(), source.path)

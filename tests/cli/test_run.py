@@ -98,6 +98,12 @@ def test_tasks_of_a_configuration_that_are_no_names(tmp_path: Path, tasks: str) 
     assert (result.exit_code, "--tasks is missing or not all names" in result.stderr) == (2, True), result.output
 
 
+def test_data_that_are_nowhere_are_told_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dsb2_tasks.models.hf_audio.HFAudio.__init__", lambda *_, **__: pytest.fail("a model was loaded"))
+    result = run("--tasks", TURNS, "--model", "hf-audio", "--data", "nowhere")
+    assert (result.exit_code, "data='nowhere' is neither 'hub'" in result.stderr) == (1, True), result.output
+
+
 def test_a_folder_of_tasks_with_a_broken_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "broken.yaml").write_text("a: [1")
     monkeypatch.setattr(QuickManager, "_scan_all_unless_ours", lambda *_: None)
