@@ -48,7 +48,7 @@ def load_peft(model: Any, folder: Path) -> None:
         raise ValueError(f"the weights in {folder.name} are a learned prompt ({config.peft_type.value}), not layers of a model")
     config.inference_mode = True
     tuned = PeftModel(model, config, adapter_name=_NAME)  # changes the layers of the model itself
-    report = set_peft_model_state_dict(tuned, load_peft_weights(str(folder)), adapter_name=_NAME)
+    report: Any = set_peft_model_state_dict(tuned, load_peft_weights(str(folder)), adapter_name=_NAME)
     foreign = sorted(report.unexpected_keys) + sorted(key for key in report.missing_keys if f".{_NAME}." in key)
     if foreign:
         raise ValueError(

@@ -143,4 +143,4 @@ def repeated(make: Sequence[Sound] | Sound, starts: Sequence[float], seconds: fl
 
 def jittered(rng: Rng, first: float, step: float, until: float, spread: float = 0.1) -> list[float]:
     """Roughly even times: a step apart, each moved by up to ``spread`` of a step."""
-    return [float(max(t + rng.uniform(-spread, spread) * step, 0)) for t in np.arange(first, until, step)]
+    return [float(max(t + rng.uniform(-spread, spread) * step, 0)) for t in np.arange(first, until, step).tolist()]

@@ -245,7 +245,7 @@ def _airplane(rng: Rng, seconds: float) -> Sound:
 
 @sound("train")
 def _train(rng: Rng, seconds: float) -> Sound:
-    beat = [t + d for t in np.arange(0.05, seconds, 0.7) for d in (0, 0.14)]
+    beat = [t + d for t in np.arange(0.05, seconds, 0.7).tolist() for d in (0, 0.14)]
     return repeated(knock(rng, 150, 0.04), beat, seconds) + 0.15 * noise(rng, seconds, 50, 700, 1)
 
 
@@ -305,7 +305,7 @@ def _ticks(rng: Rng, seconds: float) -> Sound:
 @sound("clock alarm")
 def _alarm(rng: Rng, seconds: float) -> Sound:
     beep = oscillate(2050, 0.08, (1, 0, 0.3)) * hump(0.08, 0.004, 0.004)
-    return repeated(beep, [t + d for t in np.arange(0, seconds, 0.6) for d in (0.0, 0.12, 0.24)], seconds)
+    return repeated(beep, [t + d for t in np.arange(0, seconds, 0.6).tolist() for d in (0.0, 0.12, 0.24)], seconds)
 
 
 @sound("phone")
@@ -325,7 +325,8 @@ def _bells(rng: Rng, seconds: float) -> Sound:
 
 @sound("door knock")
 def _door(rng: Rng, seconds: float) -> Sound:
-    return repeated(knock(rng, 180, 0.02), [t + d for t in np.arange(0.1, seconds, 1.4) for d in (0, 0.22, 0.44)], seconds)
+    starts = [t + d for t in np.arange(0.1, seconds, 1.4).tolist() for d in (0, 0.22, 0.44)]
+    return repeated(knock(rng, 180, 0.02), starts, seconds)
 
 
 @sound("door slam")
@@ -351,7 +352,7 @@ def _page(rng: Rng, seconds: float) -> Sound:
 
 @sound("mouse click")
 def _mouse(rng: Rng, seconds: float) -> Sound:
-    return repeated(knock(rng, 2800, 0.003), [t + d for t in np.arange(0.1, seconds, 0.7) for d in (0, 0.09)], seconds)
+    return repeated(knock(rng, 2800, 0.003), [t + d for t in np.arange(0.1, seconds, 0.7).tolist() for d in (0, 0.09)], seconds)
 
 
 @sound("keyboard typing")
@@ -434,7 +435,7 @@ def _yawn(rng: Rng, seconds: float) -> Sound:
 
 @sound("laugh")
 def _laugh(rng: Rng, seconds: float) -> Sound:
-    starts = list(np.arange(0.05, min(seconds - 0.15, 1.8), 0.2))
+    starts = np.arange(0.05, min(seconds - 0.15, 1.8), 0.2).tolist()
     return placed(
         seconds, [(t, cry(rng, 0.13, (320 - 60 * t, 250 - 50 * t), _AH, 0.03) + 0.1 * puff(rng, 0.13, 500, 5000)) for t in starts]
     )
