@@ -60,10 +60,16 @@ class TaskDifference:
 
     @property
     def verdict(self) -> int:
-        """1 if the first is better and the interval excludes 0, -1 if the second is, else 0."""
+        """1 if the first is better, -1 if the second is: the interval excludes 0, and the test, where there is one, agrees.
+
+        Of a handful of documents the interval alone is too sure of itself; the test is exact at any number.
+        """
         if self.difference is None:
             return 0
-        low, high = self.difference.interval.low, self.difference.interval.high
+        interval = self.difference.interval
+        if self.difference.p_value > 1 - interval.level:  # nan, where there was no test, is not above
+            return 0
+        low, high = interval.low, interval.high
         if not self.higher_is_better:
             low, high = -high, -low
         return 1 if low > 0 else -1 if high < 0 else 0

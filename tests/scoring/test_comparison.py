@@ -41,3 +41,13 @@ def test_only_documents_that_both_answered_enter_in_whatever_order() -> None:
     assert found.difference is not None and found.difference.paired and found.difference.samples == 2
     assert (found.difference.interval.low, found.difference.interval.high) == (pytest.approx(-0.2), pytest.approx(-0.2))
     assert found.improvement.value == pytest.approx((0.35 - 0.15) / 0.35)
+
+
+@pytest.mark.parametrize(("documents", "verdict"), [(3, 0), (12, 1)])
+def test_a_handful_of_documents_decides_nothing(documents: int, verdict: int) -> None:
+    """Better on each of three: the interval excludes 0, and two of the eight ways to swap them look as good."""
+    first = {str(i): (1, 10) for i in range(documents)}
+    second = {str(i): (2 + i % 2, 10) for i in range(documents)}
+    (found,) = compare(run(0.1, rows=first), run(0.25, rows=second), draws=500).tasks
+    assert found.difference is not None and found.difference.interval.high < 0
+    assert found.verdict == verdict
