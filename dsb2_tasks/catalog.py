@@ -227,6 +227,8 @@ def compose(path: Path) -> yaml.MappingNode:
     Raises:
         SpecError: It cannot be read, is no mapping, or is larger than any task file.
     """
+    if path.exists() and not path.is_file():  # opening a pipe would wait for somebody to write into it
+        raise SpecError(f"{path}: cannot be read (it is a folder, pipe or device)")
     try:
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)

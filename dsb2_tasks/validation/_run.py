@@ -87,7 +87,7 @@ def _read(path: Path, allow_code: bool) -> tuple[_lines.Source, Outcome]:
     """A file with what it includes; one that does not parse and does not speak of dsb2 is somebody else's."""
     source = _lines.read(path, allow_code or catalog.is_own(path))
     ours = not path.name.startswith("_")
-    if ours and source.faults and os.access(path, os.R_OK):
+    if ours and source.faults and path.is_file() and os.access(path, os.R_OK):
         with path.open("rb") as file:
             ours = b"dsb2" in file.read(catalog.MAX_BYTES)
     return source, Outcome(path, ours=ours)

@@ -459,6 +459,15 @@ def test_an_unreachable_hub_is_a_note_and_asked_once(broken: Broken, folder: Pat
     assert ": fault: " in fault and "cannot be opened" in fault
 
 
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_what_is_named_like_a_file_and_is_none_is_a_fault_of_its_own(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "pets.yaml")
+    (tmp_path / "zoo.yaml").write_text("a: 1")
+    pets, zoo = check(tmp_path)
+    assert ["cannot be read (it is a folder, pipe or device)" in finding.cause for finding in pets.findings] == [True]
+    assert not zoo.ours and not zoo.findings
+
+
 def test_embedded_samples_serve_as_data(broken: Broken) -> None:
     path = broken(
         ("./clips", "DynamicSuperb/AccentClassification_AccentdbExtended"), ("[dog, cat]", "labels"), ("  prompt: Which", "  # ")
