@@ -148,7 +148,12 @@ def test_compare_and_baseline_check(runs: dict[str, Any], tmp_path: Path) -> Non
 
     found = dsb2("compare", str(runs["strong"]), str(runs["weak"]))
     assert len(found["tasks"]) == 180 and len(found["domains"]) == 17 and len(found["modalities"]) == 3
-    assert sum(row["better"] == "first" for row in found["tasks"]) > sum(row["better"] == "second" for row in found["tasks"])
+    gains = [
+        row["difference"] * (1 if row["higher_is_better"] else -1) for row in found["tasks"] if row["difference"] is not None
+    ]
+    assert sum(gain > 0 for gain in gains) > sum(gain < 0 for gain in gains)
+    # Four documents a task: whatever the intervals say, hardly any test calls one of the two better.
+    assert sum(row["better"] is not None for row in found["tasks"]) < 10
     assert all(row["paired"] for row in found["tasks"] if row["difference"] is not None)
     (row,) = [row for row in found["tasks"] if row["task"] == NO_ANSWER]
     assert row["difference"] is None and row["reason"] == "the value of one of them is not defined"
