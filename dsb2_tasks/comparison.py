@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from tqdm import tqdm
 
 from dsb2_tasks import metrics
 from dsb2_tasks.metrics import Metric, Row
@@ -129,7 +130,7 @@ def compare(first: Run, second: Run, *, draws: int = 1000, seed: int = 0, level:
     if not shared:
         raise ComparisonError(f"{first.path} and {second.path} have no task in common")
     tasks, drawn = [], {}
-    for name in shared:
+    for name in tqdm(shared, "comparing", unit="task", disable=None, leave=False):
         own_seed = zlib.crc32(name.encode()) ^ seed  # tasks are independent of one another
         row, improvements = _task(first.tasks[name], second.tasks[name], draws, own_seed, level, force)
         tasks.append(row)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tqdm import tqdm
+
 from dsb2_tasks import catalog
 from dsb2_tasks.baseline import Baseline
 from dsb2_tasks.metrics import Row
@@ -73,7 +75,7 @@ def score(
     """
     known = catalog.read_catalog()
     scores = Scores(answered)
-    for task in answered:
+    for task in tqdm(answered, "scoring", unit="task", disable=None, leave=False):
         scorer = Scorer(
             task.task,
             task.spec,
