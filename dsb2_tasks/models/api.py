@@ -230,6 +230,7 @@ class APIModel(AudioLM):
         opened: dict[int, _Open] = {}
         sent: list[tuple[int, int]] = []  # of each body: question and window
         unreadable: list[tuple[int, Answer | Failure]] = []
+        answered = 0
 
         def files(i: int) -> Files | Failure:
             try:
@@ -258,11 +259,14 @@ class APIModel(AudioLM):
                     i, k = sent[n]
                     opened[i].replies[k] = reply
                     if len(opened[i].replies) == len(opened[i].starts):
+                        answered += 1
                         yield [*unreadable, (i, _answer(questions[i], opened.pop(i)))]
                         unreadable.clear()
             except EndpointError as error:
-                kept = "" if self._store is None else ". The answers so far are stored and will not be asked for again"
-                raise EndpointError(f"{error}{kept}") from None
+                if self._store is None or not answered:
+                    raise
+                end = "" if str(error).endswith(("?", ".")) else "."
+                raise EndpointError(f"{error}{end} The answers so far are stored and will not be asked for again") from None
         if unreadable:
             yield unreadable
 

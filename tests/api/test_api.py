@@ -390,6 +390,12 @@ def test_a_window_that_fails_fails_the_question_once(load: Load, shelf: Shelf) -
     assert lm.effort["answers_asked"] == 2
 
 
+def test_nothing_is_said_of_answers_where_there_are_none(load: Load) -> None:
+    with FakeServer([error(401, "no such key")]) as server, pytest.raises(EndpointError, match="no such key") as told:
+        ask(load(server, concurrency=1), request("1"))
+    assert "stored" not in str(told.value)
+
+
 def test_a_wrong_key_stops_the_run_and_keeps_what_was_answered(load: Load) -> None:
     script = [chat_reply("fine")] * 5 + [error(401, "key withdrawn")]
     with FakeServer(script) as server:
