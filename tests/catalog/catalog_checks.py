@@ -65,7 +65,7 @@ GENERATION_TASKS = {
     "dsb2_emotional_voice_conversion_esd",
 }
 #: Folders of suites that are not sorted by modality and domain.
-SUITE_FOLDERS = {EXTRA_SUITE: "extra", GENERATION_SUITE: "generation"}
+SUITE_FOLDERS = {EXTRA_SUITE: "extra", GENERATION_SUITE: "extra/generation"}
 CROSS_TAGS = ("dsb2_phase1", "dsb2_core", "dsb2_2025")
 _WITH_OPTIONS = ("choice", "labels", "slots", "entities", "tags", "events")
 _TASK_KEYS = ["include", "task", "tag", "metadata", "dsb2"]
@@ -73,7 +73,8 @@ _TASK_KEYS = ["include", "task", "tag", "metadata", "dsb2"]
 
 def task_files(root: Path) -> list[Path]:
     """Task files of the suite, the extras and the tasks with audio as output."""
-    return sorted(path for folder in (*OFFICIAL_FOLDERS, *SUITE_FOLDERS.values()) for path in (root / folder).glob("**/*.yaml"))
+    folders = (*OFFICIAL_FOLDERS, *SUITE_FOLDERS.values())
+    return sorted({path for folder in folders for path in (root / folder).glob("**/*.yaml")})  # one folder lies in another
 
 
 def template_files(root: Path) -> list[Path]:

@@ -18,7 +18,7 @@ BIRD = "audio/sound_event/bird_sound_detection_warblrb10k.yaml"
 ASR = "speech/speech_recognition/superb_asr_librispeech.yaml"
 COUNT = "speech/speaker_and_language/hear_speaker_count_libricount.yaml"
 AGE = "speech/paralinguistics/age_classification_common_voice.yaml"
-GENERATION = "generation/superb_ss_libri2mix"
+GENERATION = "extra/generation/superb_ss_libri2mix"
 SHA = "1832d234ffe7ee15b513d3f342d0dab87470310b"
 
 
@@ -84,7 +84,7 @@ def test_a_broken_block_is_refused_with_file_key_and_fix(copy: Path, name: str, 
         (ASR, "version: 1", "version: one", r"no whole number"),
         (ASR, "  instance: SuperbASR_LibriSpeech-TestClean\n", "", r"dsb2\.instance is missing"),
         (ASR, "# ", "", r"no comment that says what the task asks"),
-        (BIRD, "suite: dsb2-phase2", "suite: dsb2-generation", r"belongs into generation"),
+        (BIRD, "suite: dsb2-phase2", "suite: dsb2-generation", r"belongs into extra/generation"),
         (BIRD, "suite: dsb2-phase2", "suite: dsb2-generation", r"kind 'choice' does not belong into suite"),
         (ACCENT, "  options: [american", "  replaced: [american", r"kind choice needs options"),
         (AGE, 'thirties: ["30s"]', 'thirties: ["20s"]', r"wordings of more than one option.*\['20s'\]"),
