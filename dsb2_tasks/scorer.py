@@ -15,7 +15,7 @@ from dsb2_tasks.audio import AudioError, read_failure
 from dsb2_tasks.baseline import Baseline, BaselineError
 from dsb2_tasks.hooks import Scored
 from dsb2_tasks.metrics import Metric, Row
-from dsb2_tasks.results import document_key, fault_in_rows
+from dsb2_tasks.results import document_key, fault_in_rows, finite
 from dsb2_tasks.scoring import Improvement, Measured, Rule, numbered, unusable_baseline
 from dsb2_tasks.spec import SpecError, TaskSpec
 
@@ -221,7 +221,7 @@ class Scorer:
             told["baseline"] = {"name": self._baseline.name, "origin": self._baseline.origin, "rule": self._rule}
             if entry is not None:
                 measured = {"value": entry.measured.value, "na_rate": entry.measured.na_rate, "stderr": entry.measured.stderr}
-                told["baseline"] |= {name: number if math.isfinite(number) else None for name, number in measured.items()}
+                told["baseline"] |= {name: finite(number) for name, number in measured.items()}
                 told["baseline"] |= {"metric": entry.metric, "version": entry.version, "source": entry.source}
                 if self.compared is not None and entry.samples[0]:  # a baseline of other documents is to be seen
                     own = numbered([str(row[0]) for row in rows[IMPROVEMENT] if row is not None])

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dsb2_tasks.baseline._read import FORMAT
-from dsb2_tasks.results import Run
+from dsb2_tasks.results import Run, finite
 
 
 def make_baseline(run: Run, name: str | None = None) -> dict[str, Any]:
@@ -31,9 +31,9 @@ def make_baseline(run: Run, name: str | None = None) -> dict[str, Any]:
         entry: dict[str, Any] = {
             "task": result.task,
             "metric": metric,
-            "value": value if math.isfinite(value) else None,
+            "value": finite(value),
             "na_rate": na_rate,
-            "stderr": stderr if math.isfinite(stderr) else None,
+            "stderr": finite(stderr),
             "version": result.version,
             "source": f"run of {run.model}",
         }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 
 import click
 
 from dsb2_tasks.cli._output import add, show, show_json, table
+from dsb2_tasks.results import finite
 
 
 @click.group()
@@ -71,9 +71,9 @@ def show_(where: str, as_json: bool) -> None:
         {
             "task": task,
             "metric": entry.metric,
-            "value": _finite(entry.measured.plain),
+            "value": finite(entry.measured.plain),
             "na_rate": entry.measured.na_rate,
-            "stderr": _finite(entry.measured.stderr),
+            "stderr": finite(entry.measured.stderr),
             "version": entry.version,
             "source": entry.source,
             "known": task in known.tasks,
@@ -122,10 +122,6 @@ def check(run: str, where: str, as_json: bool) -> None:
         click.echo(f"{compared} of {len(read.tasks)} tasks compared, {len(left_out)} left out, {len(faults)} mismatches")
     if faults:
         raise SystemExit(1)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _shown(value: object) -> str:

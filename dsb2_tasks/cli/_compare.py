@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dsb2_tasks.cli._output import add, show, show_json, table
+from dsb2_tasks.results import finite
 
 if TYPE_CHECKING:
     from dsb2_tasks.comparison import Comparison, PartDifference, TaskDifference
@@ -99,17 +100,17 @@ def _task(row: TaskDifference) -> dict[str, Any]:
         "modality": row.modality,
         "metric": row.metric,
         "higher_is_better": row.higher_is_better,
-        "first": _finite(row.first),
-        "second": _finite(row.second),
-        "difference": None if gap is None else _finite(gap.interval.value),
-        "low": None if gap is None else _finite(gap.interval.low),
-        "high": None if gap is None else _finite(gap.interval.high),
-        "p_value": None if gap is None else _finite(gap.p_value),
+        "first": finite(row.first),
+        "second": finite(row.second),
+        "difference": None if gap is None else finite(gap.interval.value),
+        "low": None if gap is None else finite(gap.interval.low),
+        "high": None if gap is None else finite(gap.interval.high),
+        "p_value": None if gap is None else finite(gap.p_value),
         "paired": None if gap is None else gap.paired,
         "documents": None if gap is None else gap.samples,
         "better": {1: "first", -1: "second", 0: None}[row.verdict],
         "reason": row.reason,
-        "relative_improvement": _finite(row.improvement.value),
+        "relative_improvement": finite(row.improvement.value),
     }
 
 
@@ -117,15 +118,11 @@ def _part(part: PartDifference) -> dict[str, Any]:
     interval = part.improvement
     return {
         "part": part.part,
-        "relative_improvement": _finite(interval.value),
-        "low": _finite(interval.low),
-        "high": _finite(interval.high),
+        "relative_improvement": finite(interval.value),
+        "low": finite(interval.low),
+        "high": finite(interval.high),
         "kept": part.kept,
         "tasks": part.tasks,
         "first_better": part.better,
         "second_better": part.worse,
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

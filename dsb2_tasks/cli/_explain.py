@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from itertools import cycle
 from typing import IO, TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from dsb2_tasks.cli._tasks import TaskName, WrongUse, find_task, open_docs, read_catalog
+from dsb2_tasks.results import finite
 
 if TYPE_CHECKING:
     from dsb2_tasks.catalog import TaskEntry
@@ -128,7 +128,7 @@ def _explanation(doc: dict[str, Any], spec: TaskSpec, given: str | None) -> dict
         "statistics": scored.statistics,
         "metrics": {
             name: {
-                "value": None if row is None else _finite(metrics.get(name).aggregate([row])),
+                "value": None if row is None else finite(metrics.get(name).aggregate([row])),
                 "fields": metrics.get(name).fields,
                 "higher_is_better": metrics.get(name).higher_is_better,
                 "best": metrics.get(name).best,
@@ -147,10 +147,6 @@ def _rule(answer: str, spec: TaskSpec) -> str | None:
     if spec.kind == "choice" and isinstance(spec.options, tuple):
         return parse.choose_option(answer, spec.options, aliases=spec.aliases, letters=spec.letters)[1]
     return parse.extract_transcript(answer)[1] if spec.kind in _TEXTS else None
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _candidates(text: str, value: Any, spec: TaskSpec) -> list[Any]:

@@ -11,6 +11,7 @@ import click
 
 from dsb2_tasks.cli._output import add, show, show_json, table
 from dsb2_tasks.cli._tasks import TaskName, find_task, read_catalog
+from dsb2_tasks.results import finite
 
 if TYPE_CHECKING:
     from dsb2_tasks.judge import Confusion, Judge
@@ -121,7 +122,7 @@ def score(
     file = write_results(scores, where, run=of_run, origin=origin, model=model, notes=notes)
     agreed = {} if judged is None or not agreement else agreement_of(scores, judged)
     if as_json:
-        confusions = {task: {**vars(c), "kappa": _or_none(c.kappa)} for task, c in agreed.items()}
+        confusions = {task: {**vars(c), "kappa": finite(c.kappa)} for task, c in agreed.items()}
         show_json({"file": str(file), "results": scores.results, "agreement": confusions})
     else:
         _print(scores, rules.baseline is not None)
@@ -215,10 +216,6 @@ def _print_agreement(agreed: dict[str, Confusion]) -> None:
         shares = [_number(value) if math.isfinite(value) else "" for value in (c.observed, c.kappa)]
         add(lines, task, c.both_right, c.matcher_only, c.judge_only, c.both_wrong, c.left_out, *shares)
     show(lines)
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from dsb2_tasks.audio import STORE, AudioPolicy, Clip, RawAudio, decode, join, prepare, read_info
 from dsb2_tasks.models._control import unheard
-
-T = TypeVar("T")
+from dsb2_tasks.models._windows import in_step, starts_of
 
 #: Names of containers as the API has them -> format and beginning of the subtype as libsndfile names them.
 CONTAINERS = {"wav": ("WAV", "PCM_"), "mp3": ("MP3", "MPEG_LAYER_III"), "flac": ("FLAC", "PCM_"), "ogg": ("OGG", "")}
@@ -77,7 +76,7 @@ def make_files(
         starts.append([clip.start for clip in clips])
         # What several windows of one clip share has befallen one clip.
         events += dict.fromkeys(event for clip, (_, more) in zip(clips, made, strict=True) for event in [*clip.events, *more])
-    return Files(_windows(parts), _starts(starts), tuple(events))
+    return Files(in_step(parts), starts_of(starts), tuple(events))
 
 
 def _prepared(handle: Mapping[str, Any], policy: AudioPolicy, control: str) -> list[Clip]:
@@ -87,21 +86,11 @@ def _prepared(handle: Mapping[str, Any], policy: AudioPolicy, control: str) -> l
 
 
 def _joined(clips: Sequence[Sequence[Clip]], policy: AudioPolicy) -> Files:
-    made = [_wav(join([clip.samples for clip in time], policy.rate), policy.rate) for time in _windows(clips)]
+    made = [_wav(join([clip.samples for clip in time], policy.rate), policy.rate) for time in in_step(clips)]
     events = [event for windows in clips for event in dict.fromkeys(e for clip in windows for e in clip.events)]
     more = dict.fromkeys(event for _, rescaled in made for event in rescaled)
-    starts = _starts([[clip.start for clip in windows] for windows in clips])
+    starts = starts_of([[clip.start for clip in windows] for windows in clips])
     return Files([[file] for file, _ in made], starts, (*events, "joined", *more))
-
-
-def _windows(parts: Sequence[Sequence[T]]) -> list[list[T]]:
-    """The k-th time holds the k-th window of every clip, and the last one of a clip that has fewer."""
-    times = max((len(windows) for windows in parts), default=1)
-    return [[windows[min(k, len(windows) - 1)] for windows in parts] for k in range(times)]
-
-
-def _starts(parts: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    return tuple(time[0] if time else 0.0 for time in _windows(parts))
 
 
 def _original(raw: RawAudio, policy: AudioPolicy, originals: Collection[str]) -> AudioFile | None:

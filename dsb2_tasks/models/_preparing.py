@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dsb2_tasks.audio import STORE, AudioError, AudioPolicy, Clip, prepare
+from dsb2_tasks.audio import STORE, AudioError, AudioPolicy, prepare
 from dsb2_tasks.models._base import Question
 from dsb2_tasks.models._control import unheard
 from dsb2_tasks.models._responses import Answer
 from dsb2_tasks.models._tally import Failure
-from dsb2_tasks.models._windows import join_windows, rule_for
+from dsb2_tasks.models._windows import in_step, join_windows, rule_for, starts_of
 from dsb2_tasks.models.adapters import Adapter
 from dsb2_tasks.models.adapters.generic import Samples
 
@@ -99,14 +99,5 @@ class Preparer:
             [unheard(clip.samples, self._control, f"{handle['sha256']} {k}") for k, clip in enumerate(parts)]
             for handle, parts in zip(handles, clips, strict=True)
         ]
-        # The k-th time holds the k-th window of every clip, and the last one of a clip that has fewer.
-        times = max((len(parts) for parts in clips), default=1)
-        windows = [[parts[min(k, len(parts) - 1)] for parts in heard] for k in range(times)]
-        return Prepared(windows, _starts(clips, times), rule_for(handles[0].get("task_kind") if handles else None), events)
-
-
-def _starts(clips: Sequence[Sequence[Clip]], times: int) -> tuple[float, ...]:
-    if not clips:
-        return (0.0,) * times
-    first = clips[0]
-    return tuple(first[min(k, len(first) - 1)].start for k in range(times))
+        starts = starts_of([[clip.start for clip in parts] for parts in clips])
+        return Prepared(in_step(heard), starts, rule_for(handles[0].get("task_kind") if handles else None), events)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from dsb2_tasks.parse import parse_beats, parse_notes, parse_spans
 
@@ -17,6 +17,8 @@ from dsb2_tasks.parse import parse_beats, parse_notes, parse_spans
 FIRST = "window_rule_first"
 #: ... or leaves out a window whose answer names no time that can be read.
 UNREAD = "window_unread"
+
+T = TypeVar("T")
 
 _RULES = {
     **dict.fromkeys(("transcript", "phonemes", "translation", "text", "pitches"), "text"),
@@ -28,6 +30,20 @@ _RULES = {
     # A count adds up and a quality is a mean, and a number alone does not say which it is; tags stand beside a sentence.
     **dict.fromkeys(("number", "tags", "waveform"), "first"),
 }
+
+
+def in_step(clips: Sequence[Sequence[T]]) -> list[list[T]]:
+    """Windows of several clips, time by time: the k-th of every clip, and the last one of a clip that has fewer.
+
+    Without clips a model is asked once, about none.
+    """
+    times = max((len(windows) for windows in clips), default=1)
+    return [[windows[min(k, len(windows) - 1)] for windows in clips] for k in range(times)]
+
+
+def starts_of(clips: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Where each time begins: seconds into the first clip."""
+    return tuple(time[0] if time else 0.0 for time in in_step(clips))
 
 
 def rule_for(kind: str | None) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 from dsb2_tasks import __version__
 from dsb2_tasks.report._report import RATES, Cell, DomainCell, DomainRow, Report
 from dsb2_tasks.report._text import bounds, number, percent, signed, visible
+from dsb2_tasks.results import finite
 from dsb2_tasks.scoring import Interval
 from dsb2_tasks.spec import OFFICIAL_SUITE
 
@@ -196,7 +197,7 @@ def as_json(report: Report) -> str:
             "tasks": cell.tasks,
             "expected_tasks": domain.expected or None,
             "documents": cell.documents,
-            **{rate: _finite(cell.rates[rate]) for rate in RATES},
+            **{rate: finite(cell.rates[rate]) for rate in RATES},
             "improvement": _score(cell),
         }
         for domain in report.domains
@@ -222,11 +223,11 @@ def _score(cell: DomainCell) -> dict[str, Any] | None:
         return None
     score, interval = cell.score, cell.interval
     return {
-        "mean": _finite(score.mean),
-        "low": _finite(interval.low) if interval else None,
-        "high": _finite(interval.high) if interval else None,
-        "median": _finite(score.median),
-        "clipped_mean": _finite(score.clipped_mean),
+        "mean": finite(score.mean),
+        "low": finite(interval.low) if interval else None,
+        "high": finite(interval.high) if interval else None,
+        "median": finite(score.median),
+        "clipped_mean": finite(score.clipped_mean),
         "kept": score.kept,
         "left_out": score.left_out,
     }
@@ -245,11 +246,11 @@ def _record(report: Report, run: int, task: str, cell: Cell) -> dict[str, Any]:
     values = (
         *(report.runs[run].name, report.runs[run].model, task, spec.suite, spec.domain, spec.kind, result.version, result.data),
         *(spec.metric, spec.metric_assumed, plain.higher_is_better if plain else None),
-        *(_finite(plain.value) if plain else None, _finite(plain.stderr) if plain else None),
-        _finite(scaled.value) if scaled else None,
-        *(_finite(result.values[rate].value) if rate in result.values else None for rate in RATES),
+        *(finite(plain.value) if plain else None, finite(plain.stderr) if plain else None),
+        finite(scaled.value) if scaled else None,
+        *(finite(result.values[rate].value) if rate in result.values else None for rate in RATES),
         *(result.documents, result.total, report.baseline, *_ends(gain), cell.gain.reason if cell.gain else None),
-        *(*_ends(gap.interval if gap else None), _finite(gap.p_value) if gap else None, gap.samples if gap else None),
+        *(*_ends(gap.interval if gap else None), finite(gap.p_value) if gap else None, gap.samples if gap else None),
     )
     return dict(zip(_COLUMNS, values, strict=True))
 
@@ -257,8 +258,4 @@ def _record(report: Report, run: int, task: str, cell: Cell) -> dict[str, Any]:
 def _ends(interval: Interval | None) -> tuple[float | None, float | None, float | None]:
     if interval is None:
         return None, None, None
-    return _finite(interval.value), _finite(interval.low), _finite(interval.high)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    return finite(interval.value), finite(interval.low), finite(interval.high)

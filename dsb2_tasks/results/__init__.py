@@ -10,7 +10,7 @@ from dsb2_tasks.results._check import beyond_best, fault_in_rows
 from dsb2_tasks.results._logged import samples_file
 from dsb2_tasks.results._run import Reading, ResultsError, Run, Sample, TaskResult
 from dsb2_tasks.results._submission import make_submission, read_run
-from dsb2_tasks.results._values import JsonNumber, as_json, as_json_whole, as_number, document_key
+from dsb2_tasks.results._values import JsonNumber, as_json, as_json_whole, as_number, document_key, finite
 
 __all__ = [
     "JsonNumber",
@@ -25,6 +25,7 @@ __all__ = [
     "beyond_best",
     "document_key",
     "fault_in_rows",
+    "finite",
     "make_submission",
     "read_run",
     "samples_file",

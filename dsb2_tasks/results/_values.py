@@ -80,6 +80,11 @@ def as_json_whole(value: Any) -> Any:
     return as_json(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def finite(value: float) -> float | None:
+    """The value where JSON can say it as a number, else None."""
+    return value if math.isfinite(value) else None
+
+
 def document_key(doc: Mapping[str, Any]) -> str:
     """What is asked and expected of a document, as 16 hex digits: equal in two runs over the same data.
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
-import itertools
 from typing import Any
 
 import numpy as np
 import soundfile
 from _server import Request, Response, chat_reply
 from lm_eval.api.instance import Instance
-
-from dsb2_tasks.audio import STORE, RawAudio, make_handle
 
 GREEDY = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 12}
 
@@ -28,35 +24,6 @@ def file(samples: np.ndarray, rate: int = 16_000, form: str = "WAV", subtype: st
     out = io.BytesIO()
     soundfile.write(out, samples, rate, format=form, subtype=subtype)
     return out.getvalue()
-
-
-class Shelf:
-    """An audio source in memory."""
-
-    _numbers = itertools.count()
-
-    def __init__(self) -> None:
-        self.repo = f"test/api-{next(self._numbers)}"
-        self.files: list[bytes] = []
-        self.read_rows: list[int] = []
-        STORE.register(self.repo, "local", "test", self)
-
-    def read(self, row: int, column: str) -> RawAudio:
-        self.read_rows.append(row)
-        return RawAudio(self.files[row], f"{row}.wav")
-
-    def put(self, data: bytes, channels: str = "mono") -> dict[str, Any]:
-        """Puts a file on the shelf and returns its handle."""
-        self.files.append(data)
-        return make_handle(
-            repo=self.repo,
-            revision="local",
-            split="test",
-            row=len(self.files) - 1,
-            column="audio",
-            sha256=hashlib.sha256(data).hexdigest(),
-            channels=channels,
-        )
 
 
 def request(prompt: str, *audio: dict[str, Any], **generation: Any) -> Instance:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _listener import Shelf
 from _server import FakeServer
+from _shelf import Shelf
 
 from dsb2_tasks.models.api import APIModel
 

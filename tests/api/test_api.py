@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from _listener import Shelf, blocks, file, listen, request, sent_files, tone
+from _listener import blocks, file, listen, request, sent_files, tone
 from _server import FakeServer, Request, Response, chat_reply, error, wait_until
+from _shelf import Shelf
 
 from dsb2_tasks.audio import read_failure
 from dsb2_tasks.endpoint import EndpointError

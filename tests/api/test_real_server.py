@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from _listener import Shelf, file, request, tone
+from _listener import file, request, tone
 from _server import wait_until
+from _shelf import Shelf
 
 from dsb2_tasks.models.api import APIModel
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from dsb2_tasks.audio import ensure_torchaudio
 
@@ -19,12 +18,6 @@ from _requests import Shelf  # noqa: E402
 from _tiny import BUILDERS, NEEDS  # noqa: E402
 
 from dsb2_tasks.models.hf_audio import HFAudio  # noqa: E402
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    """A model this small only loses time by sharing its work."""
-    torch.set_num_threads(1)
 
 
 @pytest.fixture

@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from _requests import Shelf
 
 from dsb2_tasks.models.hf_audio import HFAudio
 from dsb2_tasks.samples.tiny_model import make_tiny_model
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    """A model this small only loses time by sharing its work."""
-    torch.set_num_threads(1)
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ RANK = """
 import json, sys
 from pathlib import Path
 import torch
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], str(Path(sys.argv[1]).parent)]
 from _requests import Shelf, request, tone, wav
 from dsb2_tasks.models.hf_audio import HFAudio
 

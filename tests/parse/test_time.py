@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from _readers import ANY_TEXT
 
 from dsb2_tasks import parse
 
@@ -21,15 +22,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "choose_option": lambda text: parse.choose_option(text, FEW, letters=True),
     "choose_option of 320": lambda text: parse.choose_option(text, MANY, aliases=ALIASES, letters=True),
     "choose_labels": lambda text: parse.choose_labels(text, FEW),
-    "extract_number": lambda text: parse.extract_number(text, lo=0, hi=10, unit="s", noun="phones"),
-    "extract_text": parse.extract_text,
-    "parse_spans": parse.parse_spans,
-    "parse_notes": parse.parse_notes,
-    "parse_beats": parse.parse_beats,
-    "parse_pitches": parse.parse_pitches,
-    "parse_slots": lambda text: parse.parse_slots(text, ["artist", "time"]),
-    "parse_entities": parse.parse_entities,
-    "parse_tags": parse.parse_tags,
+    **ANY_TEXT,
 }
 PIECES = [
     *("a ", "1 ", "1,", "1-", "x", "{a:", "[", "(A) ", '"', "<think>", "<answer>", "[THINK]", "<|channel|>x", "\\boxed{", "😀"),

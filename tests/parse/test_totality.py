@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from _readers import ANY_TEXT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,16 +20,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "choose_option": lambda text: parse.choose_option(text, OPTIONS, aliases={"sad": ["in tears"]}, letters=True),
     "choose_option_yes_no": lambda text: parse.choose_option(text, ["yes", "no"]),
     "choose_labels": lambda text: parse.choose_labels(text, OPTIONS),
-    "extract_number": lambda text: parse.extract_number(text, lo=0, hi=10, unit="s", noun="phones"),
-    "extract_text": parse.extract_text,
     "extract_transcript": parse.extract_transcript,
-    "parse_spans": parse.parse_spans,
-    "parse_notes": parse.parse_notes,
-    "parse_beats": parse.parse_beats,
-    "parse_pitches": parse.parse_pitches,
-    "parse_slots": lambda text: parse.parse_slots(text, ["artist", "time"]),
-    "parse_entities": parse.parse_entities,
-    "parse_tags": parse.parse_tags,
+    **ANY_TEXT,
 }
 FRAGMENTS = """happy sad yes no not one a 1 0.5 1:30 -3 3-5 8/10 ( ) [ ] { } ' " : , ; . - / \\ < > | # % ° C#4 Hz ms seconds
 between and to answer is score scale of out <think> </think> <|x|> SPEAKER <NA> PERSON: artist: DET NOUN (POS): B-artist E-artist
