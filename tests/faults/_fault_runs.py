@@ -1,0 +1,210 @@
+"""Whole runs of lm-eval in forked children: real store, real scoring, real files; only the model is made up.
+
+A child starts in milliseconds, for everything was imported before it was forked, and can be killed at any point.  What the model
+was asked stands in a file that outlives it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import logging
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from dsb2_tasks import catalog, compat, plugin
+from dsb2_tasks.models._base import AudioLM, Question
+from dsb2_tasks.models._ranks import Ranks
+from dsb2_tasks.models._responses import Answer, ResponseStore
+
+TASKS = ("dsb2_superb_qbe_quesst14", "dsb2_superb_asr_librispeech", "dsb2_sound_position_prediction")
+#: What the model says, drawn by question: some of it can be read, some not.
+_SAYINGS = ("Yes.", "no", "The answer is (A).", "90 degrees", "hello world", "I would rather not say.", "", "\u4f60\u597d \ud83d")
+#: What may differ between two runs of the same: clocks, and how much of it was found in the store.
+CLOCKS = {"date", "start_time", "end_time", "total_evaluation_time_seconds", "time"}
+IDENTITY = {"name": "made-up", "version": 1}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run keeps what it keeps; a run that goes on is one of the same place."""
+
+    root: Path
+
+    @property
+    def responses(self) -> Path:
+        """The response stores."""
+        return self.root / "responses"
+
+    @property
+    def out(self) -> Path:
+        """``--output_path``."""
+        return self.root / "out"
+
+    @property
+    def log(self) -> Path:
+        """What the model was asked: a response key a line, an empty line where a process began to ask."""
+        return self.root / "asked.log"
+
+    def asked(self) -> list[list[str]]:
+        """Response keys that the model was asked for, process by process."""
+        text = self.log.read_text() if self.log.exists() else ""
+        return [part.split() for part in text.split("#")[1:]]
+
+    def stored(self) -> dict[str, str]:
+        """Texts by response key of all whole lines in the store, read without the product."""
+        found: dict[str, str] = {}
+        for file in sorted(self.responses.rglob("responses*.jsonl")):
+            for line in file.read_bytes().split(b"\n")[:-1]:
+                with contextlib.suppress(ValueError):
+                    record = json.loads(line)
+                    if isinstance(record, dict) and "key" in record:
+                        found.setdefault(record["key"], record["text"])
+        return found
+
+    def results(self) -> Any:
+        """The newest results file, without what may differ."""
+        return without_clocks(json.loads(sorted(self.out.rglob("results_*.json"))[-1].read_text()))
+
+    def samples(self) -> dict[str, list[Any]]:
+        """The samples beside the newest results file, by task."""
+        results = sorted(self.out.rglob("results_*.json"))[-1]
+        files = {task: results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl") for task in TASKS}
+        return {task: [json.loads(line) for line in file.read_text().splitlines()] for task, file in files.items()}
+
+
+def without_clocks(value: Any) -> Any:
+    """A copy of nested values without :data:`CLOCKS`."""
+    if isinstance(value, dict):
+        return {k: without_clocks(v) for k, v in value.items() if k not in CLOCKS}
+    return [without_clocks(v) for v in value] if isinstance(value, list) else value
+
+
+class MadeUp(AudioLM):
+    """A model whose answers follow from the question; it keeps the real response store."""
+
+    name = "made-up"
+
+    def __init__(self, place: Place, *, pause: float = 0.0, batch: int = 2, store: bool = True, rank: int = 0) -> None:
+        import torch
+
+        super().__init__(
+            identity=IDENTITY,
+            preprocessing={"rate": 16_000},
+            ranks=Ranks(cpu=True),
+            device=torch.device("cpu"),
+            store=ResponseStore(place.responses, IDENTITY, rank=rank) if store else None,
+        )
+        self._place, self._pause, self._batch = place, pause, batch
+
+    def ask(self, questions: Sequence[Question]) -> Iterator[list[tuple[int, Answer]]]:
+        log = os.open(self._place.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(log, b"#\n")
+        for start in range(0, len(questions), self._batch):
+            batch = questions[start : start + self._batch]
+            os.write(log, "".join(f"{question.key}\n" for question in batch).encode())
+            time.sleep(self._pause)
+            yield [(start + i, Answer(saying(question.key), ("resampled",))) for i, question in enumerate(batch)]
+        os.close(log)
+
+
+def saying(key: str) -> str:
+    """What the made-up model says to a question."""
+    return _SAYINGS[hashlib.sha256(key.encode()).digest()[0] % len(_SAYINGS)]
+
+
+@functools.cache
+def _manager() -> Any:
+    """Everything that a run imports, and the task files, read once for all children."""
+    import lm_eval.evaluator
+    import lm_eval.loggers
+    import torch
+
+    torch.set_num_threads(1)
+    plugin.activate()
+    return compat.task_manager([catalog.yaml_root()], {"data": "samples"})
+
+
+def evaluate(place: Place, lm: Any = None) -> None:
+    """A run as the command makes it; needs no model where everything is stored."""
+    manager = _manager()
+    from lm_eval import simple_evaluate
+    from lm_eval.loggers import EvaluationTracker
+
+    tracker = EvaluationTracker(output_path=str(place.out))
+    with mock.patch("lm_eval.evaluator.add_env_info"):  # asks pip and a dozen programs about the machine
+        results = simple_evaluate(
+            model=lm or MadeUp(place),
+            tasks=list(TASKS),
+            task_manager=manager,
+            evaluation_tracker=tracker,
+            log_samples=True,
+            metadata={"data": "samples"},
+            verbosity="ERROR",
+        )
+    samples = results.pop("samples")
+    tracker.save_results_aggregated(results=results, samples=samples)
+    for name in results["configs"]:
+        tracker.save_results_samples(task_name=name, samples=samples[name])
+
+
+class Child:
+    """A forked process that runs a function and ends."""
+
+    def __init__(self, function: Callable[[], object], errors: Path) -> None:
+        self.errors = errors
+        _manager()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            status = 70
+            try:
+                with errors.open("w", buffering=1) as said:
+                    os.dup2(said.fileno(), 1)
+                    os.dup2(said.fileno(), 2)
+                    sys.stdout = sys.stderr = said
+                    logging.basicConfig(stream=said, level=logging.WARNING, format="%(message)s", force=True)
+                    try:
+                        function()
+                        status = 0
+                    except BaseException:
+                        traceback.print_exc()
+            finally:
+                os._exit(status)  # without pytest's own end
+
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Sends a signal; harmless where the child has ended but was not waited for."""
+        os.kill(self.pid, number)
+
+    def wait(self, timeout_s: float = 60) -> int:
+        """Exit status, negative for the number of a signal."""
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.002)
+        self.kill()
+        os.waitpid(self.pid, 0)
+        raise AssertionError(f"the child did not end within {timeout_s} s; it said: {self.said()}")
+
+    def said(self) -> str:
+        """What it logged and printed."""
+        return self.errors.read_text()
+
+
+def run(place: Place, **model: Any) -> Child:
+    """Begins a run, or goes on with one, in a child."""
+    place.root.mkdir(parents=True, exist_ok=True)
+    return Child(lambda: evaluate(place, MadeUp(place, **model)), place.root / "said.txt")

@@ -1,0 +1,21 @@
+"""An undisturbed run, which those that were disturbed are compared with."""
+
+from __future__ import annotations
+
+import pytest
+from _fault_runs import Place, run
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """Where a run lies that nothing befell."""
+    place = Place(tmp_path_factory.mktemp("whole"))
+    child = run(place)
+    assert child.wait() == 0, child.said()
+    return place
+
+
+@pytest.fixture
+def place(tmp_path) -> Place:  # noqa: ANN001
+    """Where the run of this test keeps what it keeps."""
+    return Place(tmp_path)
