@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.metadata
 import inspect
 import logging
 from collections.abc import Iterable, Sequence
@@ -30,14 +31,21 @@ MODELS = {
     "dsb2-api": "dsb2_tasks.models.api:APIModel",
 }
 
+#: Versions of lm-eval that this package runs with, as in pyproject.toml: 0.5 opens data later and scores by classes of its own.
+LM_EVAL = ">=0.4.12,<0.5"
+
 _MARK = "_dsb2_tasks"
+
+
+class UnsupportedVersion(ImportError):
+    """The lm-eval that is installed is none of :data:`LM_EVAL`."""
 
 
 def activate() -> None:
     """Makes lm-eval know our tasks and models in this process; harmless when it does already.
 
     Raises:
-        ImportError: lm-eval is not installed, or is older than 0.4.12.
+        ImportError: lm-eval is not installed, or in another version than :data:`LM_EVAL`.
     """
     register_models(importlib.import_module("lm_eval.models"))
     add_tasks(importlib.import_module("lm_eval.tasks.manager"))
@@ -64,7 +72,11 @@ def add_tasks(manager_module: ModuleType) -> None:
 
     Args:
         manager_module: ``lm_eval.tasks.manager``.
+
+    Raises:
+        UnsupportedVersion: Our tasks would fail in the middle of lm-eval, which is left as it is.
     """
+    _check_version()
     manager = manager_module.TaskManager
     init = manager.__init__
     if getattr(init, _MARK, False):
@@ -74,7 +86,7 @@ def add_tasks(manager_module: ModuleType) -> None:
     if not {"include_path", "include_defaults"} <= set(signature.parameters):
         log.warning(
             "this version of lm-eval scans for tasks in a way that dsb2-tasks does not know; its tasks are not added. "
-            "Install lm-eval>=0.4.12,<0.5."
+            f"Install lm-eval{LM_EVAL}."
         )
         return
 
@@ -92,6 +104,19 @@ def add_tasks(manager_module: ModuleType) -> None:
 
     setattr(with_our_tasks, _MARK, True)
     manager.__init__ = with_our_tasks
+
+
+def _check_version() -> None:
+    from packaging.specifiers import SpecifierSet
+
+    try:
+        version = importlib.metadata.version("lm-eval")
+    except importlib.metadata.PackageNotFoundError:  # run from a folder: nobody knows
+        return
+    if not SpecifierSet(LM_EVAL).contains(version, prereleases=True):
+        raise UnsupportedVersion(
+            f"lm-eval {version} is installed, and dsb2-tasks needs {LM_EVAL}: pip install 'lm-eval{LM_EVAL}'"
+        )
 
 
 def merge_paths(ours: Iterable[Path], given: Sequence[str | Path]) -> list[str | Path]:

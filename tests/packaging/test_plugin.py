@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +10,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from dsb2_tasks import plugin
 from dsb2_tasks.catalog import TASKS_PATH, yaml_root
@@ -101,6 +104,34 @@ def test_unknown_host_is_told_and_left_alone(caplog: pytest.LogCaptureFixture) -
         plugin.add_tasks(module)
     assert TaskManager.__init__ is init
     assert "lm-eval>=0.4.12" in caplog.text
+
+
+@pytest.mark.parametrize("version", ["0.4.11", "0.5.0.dev1", "0.5.0", "1.0"])
+def test_another_version_of_lm_eval_is_told_and_left_alone(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import lm_eval.tasks.manager  # noqa: F401  # reads versions itself when it is imported first
+
+    monkeypatch.setattr(importlib.metadata, "version", {"lm-eval": version}.__getitem__)
+    module: Any = ModuleType("lm_eval.tasks.manager")
+    module.TaskManager = type("TaskManager", (), {})
+    with pytest.raises(
+        plugin.UnsupportedVersion, match=rf"lm-eval {version} is installed.*pip install 'lm-eval>=0\.4\.12,<0\.5'"
+    ):
+        plugin.add_tasks(module)
+    assert module.TaskManager.__init__ is object.__init__
+    with pytest.raises(plugin.UnsupportedVersion):
+        plugin.activate()
+
+
+@pytest.mark.parametrize("version", ["0.4.12", "0.4.13.dev0", "0.4.13", "0.4.14"])
+def test_versions_that_are_allowed(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.metadata, "version", {"lm-eval": version}.__getitem__)
+    assert host().TaskManager().seen[1] == [yaml_root()]
+
+
+def test_the_versions_are_those_of_the_installation() -> None:
+    needed = [Requirement(line) for line in importlib.metadata.requires("dsb2-tasks") or ()]
+    bounds = {str(each.specifier) for each in needed if each.name == "lm-eval"}
+    assert bounds == {str(SpecifierSet(plugin.LM_EVAL))}
 
 
 @pytest.mark.parametrize(
