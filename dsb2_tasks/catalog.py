@@ -38,6 +38,8 @@ included: list[Path] = []
 
 #: Bounds of a YAML file: bytes, values with aliases written out, and depth.
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 1 << 20, 50_000, 50
+#: Digits of a whole number in it.
+MAX_DIGITS = 100
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,16 @@ class _Loader(yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader):  
 _Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar(node))
 
 
+def _bounded_int(loader: _Loader, node: yaml.Node) -> int:
+    """A whole number; one of a thousand digits cannot be printed, and one of a million in base 60 takes minutes to read."""
+    if len(node.value) > MAX_DIGITS:
+        raise yaml.constructor.ConstructorError(None, None, f"a number of more than {MAX_DIGITS} digits", node.start_mark)
+    return int(loader.construct_yaml_int(node))
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _bounded_int)
+
+
 def load_config(path: Path, _seen: set[Path] | None = None) -> dict[str, Any]:
     """Reads a YAML mapping with its ``include`` chain merged as lm-eval merges it (shallowly, the file itself wins).
 
@@ -217,7 +229,7 @@ def _parse(path: Path, _modified: int, _size: int) -> dict[str, Any]:
     node = compose(path)
     try:
         return dict(_Loader(b"").construct_document(node))
-    except (yaml.YAMLError, ValueError) as error:
+    except Exception as error:  # PyYAML's conversions (!!int '', !!bool x) raise whatever they stumble over
         raise _no_yaml(path, error) from None
 
 
@@ -327,8 +339,12 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     if "title" not in block or "suite" not in block or len({"domain", "groups", "tasks"} & set(block)) > 1:
         raise SpecError(f"{path}: dsb2_group: title, suite and at most one of domain, groups and tasks are needed")
     for key in ("groups", "tasks"):
-        if not isinstance(block.get(key, []), list):
+        names = block.get(key, [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise SpecError(f"{path}: dsb2_group.{key}: a list of names is needed, found {block[key]!r}")
+    for key in ("domain", "mean"):
+        if not isinstance(block.get(key), str | None):
+            raise SpecError(f"{path}: dsb2_group.{key}: a name is needed, found {block[key]!r}")
     spec = GroupSpec(
         title=str(block["title"]),
         suite=str(block["suite"]),

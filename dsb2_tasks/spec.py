@@ -129,8 +129,8 @@ class NumberSpec(_Strict):
         noun: Words that may follow the number in an answer ("6 phones").
     """
 
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: float | None = Field(default=None, allow_inf_nan=False)
+    maximum: float | None = Field(default=None, allow_inf_nan=False)
     integer: bool = False
     unit: Literal["s", "m", "deg", "percent"] | None = None
     noun: tuple[str, ...] = ()
