@@ -2,8 +2,8 @@
 
 Every question is asked once, through lm-eval, with the real data, audio, batching, store and scoring; only the model is a dummy.
 One document in twenty fails: its clip is broken, or the server answers it with errors, broken connections and nonsense, which
-ends well at a later try for most of them. What is printed at the end, as JSON: seconds, how requests ended, and anonymous memory by
-quarters of the run.
+ends well at a later try for most of them. What is printed at the end, as JSON: seconds, how requests ended, and anonymous memory
+by quarters of the run.
 """
 
 from __future__ import annotations
