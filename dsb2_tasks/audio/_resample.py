@@ -7,6 +7,7 @@ settings here are those that its documentation gives for ``kaiser_best``: flat t
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -27,8 +28,12 @@ QUALITY = {
 #: The filter has about (larger term of the ratio) squared taps: 44100 to 16000 is 441/160, but 44099 to 16000 would take
 #: 700 million.  Ratios with larger terms are replaced by the nearest one within, at most 1/4000 off.
 MAX_TERM = 2000
-#: Outputs computed by one step of the convolution; below, oneDNN is up to ten times slower.
+#: Outputs computed by one step of a convolution; below, oneDNN is up to ten times slower.
 _OUTPUTS = 32
+#: Convolutions that share the outputs of a step; more of them skip more taps that are zero, and cost more each.
+_PIECES = 5
+#: Taps below this share of the largest are left out: they change no float32.
+_NOTHING = 1e-7
 
 
 def ratio(old: int, new: int) -> Fraction:
@@ -68,20 +73,28 @@ def _convolve(samples: np.ndarray, steps: Fraction) -> np.ndarray:
     ensure_torchaudio()
     import torch
 
-    kernel, width, stride = _filter(steps.denominator, steps.numerator)
+    filters, width, stride = _filter(steps.denominator, steps.numerator)
     flat = torch.from_numpy(np.ascontiguousarray(samples)).reshape(-1, 1, samples.shape[-1])
+    number = samples.shape[-1] // stride + 1
     with torch.inference_mode():
         padded = torch.nn.functional.pad(flat, (width, width + stride))
-        result = torch.nn.functional.conv1d(padded, kernel, stride=stride)
+        parts = []
+        for first, kernel in filters:
+            seen = padded[..., first : first + (number - 1) * stride + kernel.shape[-1]]
+            parts.append(torch.nn.functional.conv1d(seen, kernel, stride=stride))
+        result = torch.cat(parts, dim=1)
         return result.transpose(1, 2).reshape(*samples.shape[:-1], -1).numpy()
 
 
 @lru_cache(maxsize=8)
-def _filter(old: int, new: int) -> tuple[torch.Tensor, int, int]:
-    """The filter bank of torchaudio for a reduced ratio, repeated so that one step makes enough outputs.
+def _filter(old: int, new: int) -> tuple[list[tuple[int, torch.Tensor]], int, int]:
+    """The filter bank of torchaudio for a reduced ratio, repeated so that one step makes enough outputs, and cut into pieces.
+
+    torchaudio gives all outputs of a step the same taps, of which each uses some; neighbours use nearly the same ones.
 
     Returns:
-        Filters of shape (outputs per step, 1, taps), zeros to put before the signal, inputs per step.
+        Pieces in the order of their outputs, as the number of the first tap and filters of shape (outputs, 1, taps); zeros to
+        put before the signal; inputs per step.
     """
     import torch
 
@@ -91,4 +104,9 @@ def _filter(old: int, new: int) -> tuple[torch.Tensor, int, int]:
     bank = torch.zeros(repeats, new, 1, kernel.shape[-1] + (repeats - 1) * old)
     for i in range(repeats):
         bank[i, ..., i * old : i * old + kernel.shape[-1]] = kernel
-    return bank.flatten(0, 1), transform.width, old * repeats
+    pieces = []
+    for piece in bank.flatten(0, 1).split(max(_OUTPUTS, math.ceil(repeats * new / _PIECES))):
+        used = (piece.abs().amax(dim=(0, 1)) > _NOTHING * kernel.abs().max()).nonzero()
+        first, end = int(used[0]), int(used[-1]) + 1
+        pieces.append((first, piece[..., first:end].contiguous()))
+    return pieces, transform.width, old * repeats
