@@ -44,6 +44,10 @@ Kind = Literal[
     "waveform",
 ]
 
+Normalizer = Literal[
+    "none", "official_port", "superb", "whisper_en", "hf_leaderboard", "norm_multi", "norm_ar", "norm_mixed", "norm_zh"
+]
+
 #: The 17 domains of the paper: slug -> (modality, title).
 DOMAINS: dict[str, tuple[Modality, str]] = {
     "speech_recognition": ("speech", "Speech Recognition"),
@@ -197,7 +201,7 @@ class TaskSpec(_Strict):
     aliases: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     letters: bool = False
     language: str | None = None
-    normalizer: str | None = None
+    normalizer: Normalizer | None = None
     number: NumberSpec | None = None
     rows: int | None = Field(default=None, ge=1)
     licence: str = "unknown"

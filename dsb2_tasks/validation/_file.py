@@ -227,10 +227,6 @@ def _check_meaning(source: Source, spec: TaskSpec) -> None:
             )
         else:
             source.add("warning", ("dsb2", "domain"), f"{cause}, so the task gets a table of its own in reports", known)
-    if spec.normalizer is not None and spec.normalizer not in metrics.NORMALIZERS:
-        near = difflib.get_close_matches(spec.normalizer, metrics.NORMALIZERS, n=1)
-        fix = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(metrics.NORMALIZERS))}"
-        source.add("fault", ("dsb2", "normalizer"), f"dsb2.normalizer: {spec.normalizer!r} is unknown", fix)
     for key, language in [(("dsb2", "language"), spec.language)] + [
         (("dsb2", "data", i, "language"), part.language) for i, part in enumerate(spec.data)
     ]:

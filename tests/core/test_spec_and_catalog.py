@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
 from dsb2_tasks import catalog
-from dsb2_tasks.spec import OFFICIAL_SUITE, SpecError, read_spec
+from dsb2_tasks.metrics import NORMALIZERS
+from dsb2_tasks.spec import OFFICIAL_SUITE, Normalizer, SpecError, read_spec
 
 GOOD = {
     "task": "my_task",
@@ -140,6 +142,8 @@ def test_a_later_folder_wins(tmp_path: Path) -> None:
         ({"suite": "s", "domain": "d"}, "title, suite"),
         ({"title": "T", "suite": "s", "domian": "d"}, "unknown keys \\['domian'\\]"),
         ("text", "no mapping"),
+        ({"title": "T", "suite": "s", "tasks": ["a", [[]]]}, r"dsb2_group\.tasks: a list of names is needed"),
+        ({"title": "T", "suite": "s", "mean": True}, r"dsb2_group\.mean: a name is needed, found True"),
     ],
 )
 def test_group_blocks_are_strict(tmp_path: Path, block: object, said: str) -> None:
@@ -160,3 +164,19 @@ def test_a_file_without_template_is_completed_from_its_kind() -> None:
 def test_a_file_without_template_needs_a_known_kind(block: dict, said: str) -> None:
     with pytest.raises(SpecError, match=f"my.yaml: .*{said}"):
         catalog.complete({"task": "x", "dsb2": block}, "my.yaml")
+
+
+def test_a_normaliser_is_one_that_there_is() -> None:
+    assert set(get_args(Normalizer)) == set(NORMALIZERS)
+    with pytest.raises(SpecError, match=r"x\.yaml: dsb2\.normalizer: .*did you mean 'norm_zh'\?"):
+        read_spec({"dsb2": {**GOOD["dsb2"], "normalizer": "norm_zhh"}}, "x.yaml")  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("number", ["0x" + "F" * 4000, "1:" * 300_000 + "1", "!!int ''", "!!bool x", "!!timestamp x"])
+def test_a_value_that_yaml_stumbles_over_costs_one_file(tmp_path: Path, number: str) -> None:
+    write(tmp_path / "good.yaml", GOOD)
+    path = tmp_path / "bad.yaml"
+    path.write_text(f"task: other\ndsb2: {{rows: {number}}}\n")
+    known = catalog.read_catalog([tmp_path])
+    assert list(known.tasks) == ["my_task"] and [fault.path for fault in known.faults] == [path]
+    assert f"{path}: not valid YAML" in known.faults[0].reason

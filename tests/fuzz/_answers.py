@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,8 @@ def _doc(label: str) -> dict[str, Any]:
 
 
 _SCORED = [(_spec(kind, without, changes), _doc(label)) for kind, without, changes, label in _TASKS]
+#: An input is scored by one in so many of them, which its bytes choose: all would take longer than all else.
+_SHARE = 4
 _OPTIONS = ("happy", "sad", "yes", "no", "one", "a", "C# minor", "[+back]", "2.0m", "no emotion", "MotherCall")
 _READERS: dict[str, Callable[[str, tuple[str, ...]], tuple[Any, str]]] = {
     "choose_option": lambda text, options: parse.choose_option(text, options, aliases={options[0]: ["in tears"]}, letters=True),
@@ -86,7 +89,7 @@ def check(data: bytes) -> None:
     assert same_twice(lambda: parse.match_option(answer, options)) in (None, *options)
     assert parse.read_pitch(answer) in (None, *range(128))
     _is_cleaned(answer)
-    for spec, doc in _SCORED:
+    for spec, doc in _SCORED[zlib.crc32(data) % _SHARE :: _SHARE]:
         _is_scored(answer, spec, doc)
         _is_label(answer, spec)
 

@@ -33,7 +33,7 @@ def test_kept_inputs(target: Target) -> None:
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_new_inputs(target: Target) -> None:
-    @settings(max_examples=200 if target is not ANSWERS else 60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
     @given(target.inputs())
     def check(data: bytes) -> None:
         target.bounded(data)

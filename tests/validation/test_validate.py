@@ -137,7 +137,7 @@ FAULTS: dict[str, tuple[list[tuple[str, str]], int, str]] = {
     "normaliser": (
         [("  data", "  normalizer: englsh\n  data")],
         11,
-        r"dsb2\.normalizer: 'englsh' is unknown; (did you|there are)",
+        r"dsb2\.normalizer: Input should be 'none', .*'norm_zh' \(value: 'englsh'\)",
     ),
     "language": ([("  data", "  language: english\n  data")], 11, r"'english' is no ISO 639-1 code; write two letters, as 'en'"),
     "label shown": ([("  data", "  context: [label]\n  data")], 4, r"\['label'\] is shown to the model too; leave it out"),
