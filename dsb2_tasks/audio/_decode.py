@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from dsb2_tasks.audio import _pyav
+from dsb2_tasks.audio._collect import MAX_SAMPLES, collect
 from dsb2_tasks.audio._errors import AudioError
 
 if TYPE_CHECKING:
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
 
 MAX_CHANNELS = 64
 MIN_RATE, MAX_RATE = 100, 768_000
-#: Most samples (frames times channels) of one decoded piece: 2 GiB of float32, 1.7 h of stereo at 44.1 kHz.
-MAX_SAMPLES = 1 << 29
-#: Samples per read; memory grows with what is really there, never with what a header claims.
-_BLOCK = 1 << 20
+#: Samples per read, 47 s of stereo at 44.1 kHz, so that most clips are read at once and never copied; memory grows with what is
+#: really there, never with what a header claims.
+_BLOCK = 1 << 22
 #: Samples by which the length tag of an mp3 file may be off: encoders disagree on which frames count.
 _TAG_ERROR = 2 * 1152
 #: What libsndfile says of a flac file that states no length.
@@ -152,7 +152,7 @@ class _Sndfile:
                 self._file.seek(first)
         samples = _read(self._file, skipped + wanted, self._name)[:, skipped:]
         missing = wanted - samples.shape[1]
-        if missing > (_TAG_ERROR if self._file.format == "MP3" else 0):
+        if missing > (_TAG_ERROR if self._file.format == "MP3" else 0) or missing == wanted:
             raise AudioError(
                 f"{self._name} is cut: it states {self.frames / self.rate:.3f} s and ends {missing / self.rate:.3f} s too early"
             )
@@ -211,12 +211,12 @@ def _open(raw: RawAudio) -> Iterator[_Reader]:
             raise AudioError(f"{name} is no audio file that libsndfile reads ({_said(error)})") from None
         file = None
     if file is None or (file.frames == _UNKNOWN and container is not None):
-        yield _checked(_Whole(*_pyav.decode(raw.data, str(container), name, MAX_SAMPLES)), name)
+        yield _checked(_Whole(*_pyav.decode(raw.data, str(container), name)), name)
         return
     with file:
         if file.format == "MP3" and not _states_length(raw.data):
             with _damage(name), soundfile.SoundFile(_FarEnd(raw.data)) as far:
-                reader: _Reader = _Whole(_read(far, MAX_SAMPLES // far.channels, name), far.samplerate)
+                reader: _Reader = _Whole(_read(far, far.frames, name), far.samplerate)
         else:
             reader = _Sndfile(file, name)
         yield _checked(reader, name)
@@ -224,16 +224,18 @@ def _open(raw: RawAudio) -> Iterator[_Reader]:
 
 def _read(file: soundfile.SoundFile, wanted: int, name: str) -> np.ndarray:
     """Reads up to ``wanted`` frames from where the file stands, as (channels, n)."""
-    blocks = [np.empty((0, file.channels), np.float32)]
+    return collect(_blocks(file, wanted, name), file.channels, name)
+
+
+def _blocks(file: soundfile.SoundFile, wanted: int, name: str) -> Iterator[np.ndarray]:
     got = 0
     while got < wanted:
         with _damage(name, got / file.samplerate):
             block = file.read(min(_BLOCK // file.channels, wanted - got), dtype="float32", always_2d=True)
         if not len(block):
-            break
-        blocks.append(block)
+            return
+        yield block
         got += len(block)
-    return (blocks[-1] if len(blocks) == 2 else np.concatenate(blocks)).T
 
 
 @contextmanager
@@ -267,10 +269,9 @@ def _checked(reader: _Reader, name: str) -> _Reader:
 
 def _finite(samples: np.ndarray) -> tuple[np.ndarray, bool]:
     # A sample of 1e30 is no sound either, and mixing or resampling it would overflow.
-    good = np.abs(samples) < _LOUDEST
-    if good.all():
+    if samples.min(initial=0) > -_LOUDEST and samples.max(initial=0) < _LOUDEST:  # both are NaN if any sample is
         return samples, False
-    return np.where(good, samples, np.float32(0)), True
+    return np.where(np.abs(samples) < _LOUDEST, samples, np.float32(0)), True
 
 
 def _name(raw: RawAudio) -> str:

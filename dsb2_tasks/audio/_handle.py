@@ -7,6 +7,7 @@ breaks one of these.  The sha256 of the file makes two clips with the same instr
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,22 +75,22 @@ def check_handle(obj: Any) -> dict[str, Any]:
         raise ValueError(f"an audio handle is a dict, not {type(obj).__name__}")
     for key in _KEYS:
         if key not in obj:
-            raise ValueError(f"audio handle lacks the key {key!r}: {dict(obj)!r}")
+            raise ValueError(f"audio handle lacks the key {key!r}: {reprlib.repr(dict(obj))}")
     known = (*_KEYS, *_OPTIONAL)
     unknown = [key for key in obj if key not in known]
     if unknown:
-        raise ValueError(f"audio handle has the unknown key {unknown[0]!r}; known are {', '.join(known)}")
-    if obj["dsb2"] != VERSION or isinstance(obj["dsb2"], bool):
-        raise ValueError(f"audio handle is of version {obj['dsb2']!r}; this dsb2-tasks reads version {VERSION}")
+        raise ValueError(f"audio handle has the unknown key {reprlib.repr(unknown[0])}; known are {', '.join(known)}")
+    if type(obj["dsb2"]) is not int or obj["dsb2"] != VERSION:
+        raise ValueError(f"audio handle is of version {reprlib.repr(obj['dsb2'])}; this dsb2-tasks reads version {VERSION}")
     for key in (*_TEXTS, *(key for key in _OPTIONAL if key in obj)):
         if not isinstance(obj[key], str) or not obj[key]:
-            raise ValueError(f"audio handle: {key!r} must be a non-empty text, not {obj[key]!r}")
+            raise ValueError(f"audio handle: {key!r} must be a non-empty text, not {reprlib.repr(obj[key])}")
     if type(obj["row"]) is not int or obj["row"] < 0:
-        raise ValueError(f"audio handle: 'row' must be a whole number from 0 up, not {obj['row']!r}")
+        raise ValueError(f"audio handle: 'row' must be a whole number from 0 up, not {reprlib.repr(obj['row'])}")
     if not isinstance(obj["sha256"], str) or not _SHA256.fullmatch(obj["sha256"]):
-        raise ValueError(f"audio handle: 'sha256' must be 64 lower-case hex digits, not {obj['sha256']!r}")
+        raise ValueError(f"audio handle: 'sha256' must be 64 lower-case hex digits, not {reprlib.repr(obj['sha256'])}")
     if obj["channels"] not in CHANNELS:
-        raise ValueError(f"audio handle: 'channels' must be one of {', '.join(CHANNELS)}, not {obj['channels']!r}")
+        raise ValueError(f"audio handle: 'channels' must be one of {', '.join(CHANNELS)}, not {reprlib.repr(obj['channels'])}")
     return dict(obj)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dsb2_tasks.audio._collect import MAX_SAMPLES
 from dsb2_tasks.audio._decode import MAX_RATE, decode_piece
 from dsb2_tasks.audio._errors import AudioError
 from dsb2_tasks.audio._handle import CHANNELS, place
@@ -104,6 +105,11 @@ def prepare(handle: Mapping[str, Any], policy: AudioPolicy, store: AudioStore = 
     samples = piece.samples
     if not handle["channels"] == policy.channels == "keep":
         samples = _mix(samples, handle, events)
+    if samples.size * policy.rate > MAX_SAMPLES * piece.rate:
+        raise AudioError(
+            f"{place(handle)} lasts {piece.seconds:.1f} s: at {policy.rate} Hz more than the {MAX_SAMPLES} samples that are "
+            f"prepared at once; split it, or keep its beginning (max_seconds with long_audio=truncate)"
+        )
     if piece.rate != policy.rate:
         events.append("resampled")
         drift = samples.shape[-1] * abs(ratio(piece.rate, policy.rate) / policy.rate - 1 / piece.rate)
@@ -135,8 +141,8 @@ def _mix(samples: np.ndarray, handle: Mapping[str, Any], events: list[str]) -> n
         return samples[0]
     # numpy's mean over the short axis takes thirty times as long, and a matrix product starts BLAS threads, which on a
     # machine that is busy with the model takes longer still.
-    mono = samples[0].copy()
-    for channel in samples[1:]:
+    mono = samples[0] + samples[1]
+    for channel in samples[2:]:
         mono += channel
     mono /= channels
     events.append("mixed_down")

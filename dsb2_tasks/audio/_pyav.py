@@ -7,11 +7,17 @@ which open whatever files and addresses a stranger's clip names.
 from __future__ import annotations
 
 import io
-from typing import Any
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dsb2_tasks.audio._collect import collect
 from dsb2_tasks.audio._errors import AudioError
+
+if TYPE_CHECKING:
+    import av
 
 #: First bytes, where they stand, and ffmpeg's name of the container.
 _SIGNATURES = (
@@ -31,14 +37,13 @@ def container(data: bytes) -> str | None:
     return next((name for at, magic, name in _SIGNATURES if data[at : at + len(magic)] == magic), None)
 
 
-def decode(data: bytes, container: str, name: str, most: int) -> tuple[np.ndarray, int]:
+def decode(data: bytes, container: str, name: str) -> tuple[np.ndarray, int]:
     """Decodes the first audio stream whole.
 
     Args:
         data: The file's bytes.
         container: ffmpeg's name of the container.
         name: Name of the clip for messages.
-        most: Most samples (frames times channels) to decode.
 
     Returns:
         float32 of shape (channels, n) and the rate in Hz.
@@ -50,37 +55,42 @@ def decode(data: bytes, container: str, name: str, most: int) -> tuple[np.ndarra
         import av
     except ImportError:
         raise AudioError(f"{name} ({container}) is not read by libsndfile; PyAV reads it: pip install av") from None
-    blocks: list[np.ndarray] = []
-    got = 0
+    name = f"{name} ({container})"
     try:
         with av.open(io.BytesIO(data), mode="r", format=container, metadata_errors="ignore") as file:
             if not file.streams.audio:
-                raise AudioError(f"{name} ({container}) holds no audio stream")
-            stream = file.streams.audio[0]
-            planar = form = None
-            for frame in file.decode(stream):
-                if planar is None:
-                    rate, form = frame.sample_rate, _form(frame)
-                    planar = av.AudioResampler(format="fltp", layout=frame.layout.name, rate=rate)
-                elif _form(frame) != form:
-                    # Only damage changes these, and ffmpeg's converter reads out of bounds when they change under it.
-                    raise AudioError(f"{name} ({container}) is cut or damaged: it changes from {form} to {_form(frame)}")
-                for part in planar.resample(frame):
-                    blocks.append(part.to_ndarray())
-                    got += blocks[-1].size
-                if got > most:
-                    raise AudioError(f"{name} ({container}) holds more than the {most} samples that are decoded at once")
-            if planar is None:
-                raise AudioError(f"{name} ({container}) holds no samples")
-            blocks += [part.to_ndarray() for part in planar.resample(None)]
-        return np.concatenate(blocks, axis=1), rate
+                raise AudioError(f"{name} holds no audio stream")
+            frames = _packed(file.decode(file.streams.audio[0]), name)
+            first = next(frames, None)
+            if first is None:
+                raise AudioError(f"{name} holds no samples")
+            channels = first.layout.nb_channels
+            blocks = (frame.to_ndarray().reshape(-1, channels) for frame in itertools.chain([first], frames))
+            return collect(blocks, channels, name), first.sample_rate
     except AudioError:
         raise
     except Exception as error:  # damaged files meet ffmpeg, text decoding and array shapes alike: one clip, not the run
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
-        raise AudioError(f"{name} ({container}) is cut or damaged: {reason}") from None
+        raise AudioError(f"{name} is cut or damaged: {reason}") from None
 
 
-def _form(frame: Any) -> tuple[int, str, str]:
+def _packed(frames: Iterable[av.AudioFrame], name: str) -> Iterator[av.AudioFrame]:
+    """Frames as float32 with the channels interleaved: of planar ones with 8 channels PyAV reads beyond the last."""
+    import av
+
+    convert = form = None
+    for frame in frames:
+        if convert is None:
+            form = _form(frame)
+            convert = av.AudioResampler(format="flt", layout=frame.layout.name, rate=frame.sample_rate)
+        elif _form(frame) != form:
+            # Only damage changes these, and ffmpeg's converter reads out of bounds when they change under it.
+            raise AudioError(f"{name} is cut or damaged: it changes from {form} to {_form(frame)}")
+        yield from convert.resample(frame)
+    if convert is not None:
+        yield from convert.resample(None)
+
+
+def _form(frame: av.AudioFrame) -> tuple[int, str, str]:
     """Rate, channel layout and sample format of a frame."""
     return frame.sample_rate, frame.layout.name, frame.format.name

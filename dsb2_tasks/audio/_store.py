@@ -66,7 +66,10 @@ class AudioStore:
                 f"split {handle['split']!r} (registered: {', '.join(known) or 'none'}); "
                 f"load the task in this process first, its documents register their clips"
             )
-        raw = source.read(handle["row"], handle["column"])
+        try:
+            raw = source.read(handle["row"], handle["column"])
+        except (LookupError, OverflowError) as error:  # a handle out of a file may name any row
+            raise AudioError(f"{place(handle)}: the data set has no such clip") from error
         digest = hashlib.sha256(raw.data).hexdigest()
         if digest != handle["sha256"]:
             raise AudioError(
