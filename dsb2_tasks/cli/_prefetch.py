@@ -53,7 +53,8 @@ def prefetch(names: tuple[str, ...], dry_run: bool, yes: bool, include_path: tup
         from dsb2_tasks.cli import _output
 
         _output.show_json({"sets": [_object(remote) for remote in sets], "failed": failed})
-    _tell(len(sets), failed, missing, dry_run)
+    users = {label: [task.name for task in tasks if label in map(sources.label, task.spec.data)] for label in failed}
+    _tell(len(sets), {label: f"{reason} (data of {_names(users[label])})" for label, reason in failed.items()}, missing, dry_run)
 
 
 def _fetch(sets: list[Remote]) -> dict[str, str]:
@@ -103,6 +104,10 @@ def _bar(total: int) -> Any:
     from tqdm import tqdm
 
     return tqdm(total=total, desc="asking the hub", unit="set", disable=None, leave=False)
+
+
+def _names(tasks: list[str]) -> str:
+    return ", ".join(tasks) if len(tasks) <= 3 else f"{tasks[0]} and {len(tasks) - 1} more tasks"
 
 
 def _sets(number: int) -> str:

@@ -7,7 +7,7 @@ machine ahead of a run.
 
 from dsb2_tasks.sources._docs import Docs
 from dsb2_tasks.sources._open import check_data, open_rows
-from dsb2_tasks.sources._prefetch import Remote, fetch, free_bytes, plan
+from dsb2_tasks.sources._prefetch import Remote, fetch, free_bytes, label, plan
 from dsb2_tasks.sources._rows import DataError, Rows
 
-__all__ = ["DataError", "Docs", "Remote", "Rows", "check_data", "fetch", "free_bytes", "open_rows", "plan"]
+__all__ = ["DataError", "Docs", "Remote", "Rows", "check_data", "fetch", "free_bytes", "label", "open_rows", "plan"]

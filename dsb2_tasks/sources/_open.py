@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsb2_tasks.sources._prefetch import fetched_folder
+from dsb2_tasks.sources._prefetch import bring, fetched_folder, reason
 from dsb2_tasks.sources._rows import DataError, DatasetAudio, FolderAudio, ParquetAudio, Rows
 from dsb2_tasks.spec import DataSource
 
@@ -79,16 +79,15 @@ def _open_hub(source: DataSource, owner: str) -> Rows:
     from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
-        folder = fetched_folder(source)
+        folder = fetched_folder(source) if datasets.config.HF_HUB_OFFLINE else bring(source)
         if folder is None:
             dataset = datasets.load_dataset(source.path, source.config, split=source.split, revision=source.revision)
         else:
             dataset = datasets.load_dataset(str(folder), source.config, split=source.split)
     except Exception as error:  # the hub client raises a dozen unrelated types: offline, gated, gone, broken, no such split
-        cause = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise DataError(
-            f"data set {source.path!r} (revision {source.revision or 'main'}, split {source.split!r}) cannot be opened: "
-            f"{type(error).__name__}: {cause}\n"
+            f"{owner}: data set {source.path!r} (revision {source.revision or 'main'}, split {source.split!r}) cannot be opened: "
+            f"{reason(error, source.path)}\n"
             f"Ways out: with a connection, run again without HF_HUB_OFFLINE or fetch it once by 'dsb2 prefetch {owner}'; "
             f"without one, --metadata data=/folder (holding {source.path}/*.parquet or clips with metadata.jsonl), "
             f"or --metadata data=samples for the embedded samples (not results of the benchmark)"

@@ -9,21 +9,27 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
+import re
 import shutil
 import time
+import uuid
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dsb2_tasks.endpoint import read_retry_after
 from dsb2_tasks.sources._rows import DataError
 from dsb2_tasks.spec import DataSource
 
+log = logging.getLogger(__name__)
+
 _T = TypeVar("_T")
 
-#: Seconds before each further attempt, to ask and to fetch.
-_ASK_WAITS, _FETCH_WAITS = (1.0, 3.0), (2.0, 8.0, 30.0)
+#: Seconds before each further attempt, to ask and to fetch; the hub may ask for more, up to the length of its own windows.
+_ASK_WAITS, _FETCH_WAITS, _LONGEST_WAIT = (1.0, 3.0), (2.0, 8.0, 30.0), 300.0
 _TIMEOUT_SECONDS = 20.0
 _AT_ONCE = 8
 
@@ -47,7 +53,12 @@ class Remote:
     @property
     def label(self) -> str:
         """Name and revision for people."""
-        return _label(self.path, self.revision)
+        return label(self)
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie, or will."""
+        return _folder(self.path) / "snapshots" / self.commit
 
     @property
     def size(self) -> int:
@@ -57,8 +68,7 @@ class Remote:
     @property
     def missing(self) -> int:
         """Bytes of the files that are not here yet."""
-        folder = _folder(self.path) / "snapshots" / self.commit
-        return sum(size for name, size in self.files.items() if _length(folder / name) != size)
+        return sum(size for name, size in self.files.items() if _length(self.folder / name) != size)
 
 
 def plan(sources: Iterable[DataSource], done: Callable[[], object] = lambda: None) -> tuple[list[Remote], dict[str, str]]:
@@ -82,9 +92,9 @@ def plan(sources: Iterable[DataSource], done: Callable[[], object] = lambda: Non
 
     def ask(name: tuple[str, str | None]) -> Remote | str:
         try:
-            return _insist(lambda: _ask(*name), _ASK_WAITS)
+            return _insist(name[0], lambda: _ask(*name), _ASK_WAITS)
         except Exception as error:  # whatever the hub's client raises: the other sets go on
-            return _reason(error)
+            return reason(error, name[0])
         finally:
             done()
 
@@ -101,6 +111,8 @@ def _ask(path: str, revision: str | None) -> Remote:
     files = {file.rfilename: int(file.size or 0) for file in info.siblings or ()}
     if not info.sha or not files:
         raise DataError("the hub names no commit or no files of it")
+    if outside := [name for name in files if Path(name).is_absolute() or ".." in Path(name).parts]:
+        raise DataError(f"the hub names a file that leads out of the data set: {outside[0]!r}")
     return Remote(path, revision, info.sha, files)
 
 
@@ -112,23 +124,49 @@ def fetch(remote: Remote) -> None:
     """
     from huggingface_hub import snapshot_download
 
-    folder = _folder(remote.path) / "snapshots" / remote.commit
+    def download() -> None:
+        _drop_wrong(remote)
+        snapshot_download(remote.path, repo_type="dataset", revision=remote.commit, max_workers=_AT_ONCE)
+        if wrong := _drop_wrong(remote):
+            raise DataError(
+                f"{len(wrong)} of {len(remote.files)} files are not of the size that the hub states, first: {wrong[0]}"
+            )
+
     try:
         if remote.missing:
-            _insist(
-                lambda: snapshot_download(remote.path, repo_type="dataset", revision=remote.commit, max_workers=_AT_ONCE),
-                _FETCH_WAITS,
-            )
+            _insist(remote.path, download, _FETCH_WAITS)
     except Exception as error:  # the hub client raises a dozen unrelated types
-        raise DataError(_reason(error)) from error
-    short = [name for name, size in remote.files.items() if _length(folder / name) != size]
-    if short:
-        raise DataError(f"{len(short)} of {len(remote.files)} files are not of the size that the hub states, first: {short[0]}")
+        raise DataError(reason(error, remote.path)) from error
     record = _record(remote.path, remote.revision)
     record.parent.mkdir(exist_ok=True)
-    temporary = record.with_suffix(".part")
+    temporary = record.with_name(f"{uuid.uuid4().hex}.part")  # several ranks may write at once
     temporary.write_text(json.dumps({"commit": remote.commit, "files": remote.files}))
     temporary.replace(record)
+
+
+def bring(source: DataSource) -> Path:
+    """Where a data set lies, fetched first if it is not here in full.
+
+    Raises:
+        Exception: It cannot be had; of any type that the hub's client raises.
+    """
+    folder = fetched_folder(source)
+    if folder is not None:
+        return folder
+    remote = _insist(source.path, lambda: _ask(source.path, source.revision), _ASK_WAITS)
+    if remote.missing:
+        log.info("fetching %s: %.1f MB", remote.label, remote.missing / 1e6)
+    fetch(remote)
+    return remote.folder
+
+
+def _drop_wrong(remote: Remote) -> list[str]:
+    """Removes files that are not of the size that the hub states: its client takes what lies there for whole."""
+    wrong = [name for name, size in remote.files.items() if _length(remote.folder / name) != size]
+    for name in wrong:
+        for file in ((remote.folder / name).resolve(), remote.folder / name):  # what the link leads to, and the link
+            file.unlink(missing_ok=True)
+    return wrong
 
 
 def free_bytes() -> int:
@@ -173,24 +211,69 @@ def _length(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
 
 
+def label(source: DataSource | Remote) -> str:
+    """Name and revision of a data set for people."""
+    return _label(source.path, source.revision)
+
+
 def _label(path: str, revision: str | None) -> str:
     return f"{path} ({revision[:8]})" if revision else path
 
 
-def _insist(call: Callable[[], _T], waits: Iterable[float]) -> _T:
+def _insist(path: str, call: Callable[[], _T], waits: Iterable[float]) -> _T:
     """Tries again after a while, unless the answer will not change: not there, not allowed, no room."""
     for wait in waits:
         try:
             return call()
         except Exception as error:
-            status = getattr(getattr(error, "response", None), "status_code", None)
-            final = status is not None and 400 <= status < 500 and status not in (408, 429)
-            if final or isinstance(error, (DataError, ValueError)) or getattr(error, "errno", None) == errno.ENOSPC:
+            status = _status(_behind(error))
+            refused = status is not None and 400 <= status < 500 and status not in (408, 429)
+            wrong = isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError)
+            if refused or wrong or getattr(error, "errno", None) == errno.ENOSPC:
                 raise
+            wait = max(wait, min(_asked_to_wait(_behind(error)), _LONGEST_WAIT))
+            log.warning("%s: %s; trying again in %.0f s", path, reason(error), wait)
             time.sleep(wait)
     return call()
 
 
-def _reason(error: Exception) -> str:
-    told = " ".join(str(error).split())[:300]
-    return told if isinstance(error, DataError) else f"{type(error).__name__}: {told}"
+def _behind(error: BaseException) -> BaseException:
+    """What the hub's client met; it says only that a file is not here either."""
+    from huggingface_hub.utils import LocalEntryNotFoundError
+
+    return error.__cause__ if isinstance(error, LocalEntryNotFoundError) and error.__cause__ else error
+
+
+def _status(error: BaseException) -> int | None:
+    return getattr(getattr(error, "response", None), "status_code", None)
+
+
+def _asked_to_wait(error: BaseException) -> float:
+    """Seconds that the hub asks for: ``Retry-After``, or what is left of its window of requests (``RateLimit: "api";r=0;t=55``)."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    left = re.search(r"\br=0;t=(\d{1,6})\b", headers.get("RateLimit", ""))
+    return float(left[1]) if left else read_retry_after(headers.get("Retry-After"), time.time()) or 0.0
+
+
+def reason(error: BaseException, path: str | None = None) -> str:
+    """Why a data set cannot be had, in one line; with its name also what to do where that is known."""
+    from huggingface_hub.utils import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+    if isinstance(error, DataError):
+        return str(error)
+    error = _behind(error)
+    if isinstance(error, json.JSONDecodeError):
+        return "what answers in the hub's place sends no JSON (a proxy, or a page to log in at?)"
+    told = f"{type(error).__name__}: {' '.join(str(error).split())[:300].rstrip('.')}"
+    if path is None:
+        return told
+    if isinstance(error, RevisionNotFoundError):
+        return f"{told}. The hub no longer has this revision; a newer dsb2-tasks may name another one"
+    if isinstance(error, GatedRepoError) or _status(error) in (401, 403):
+        from huggingface_hub import constants
+
+        where = f"{constants.ENDPOINT}/datasets/{path}"
+        return f"{told}. Accept its terms at {where}, and log in: 'hf auth login', or a token in HF_TOKEN"
+    if isinstance(error, RepositoryNotFoundError):
+        return f"{told}. It is gone, renamed or private; to one that is private log in: 'hf auth login', or a token in HF_TOKEN"
+    return told

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _fake_hub import FakeHub
+from _fake_hub import FakeHub, Fault
 from click.testing import CliRunner
 
 from dsb2_tasks import samples, sources
@@ -21,6 +21,7 @@ from dsb2_tasks.sources import DataError, Remote, _prefetch
 from dsb2_tasks.spec import DataSource
 
 PARQUET = (samples.root() / "DynamicSuperb" / "SuperbSD_Libri2Mix-Test" / "test.parquet").read_bytes()
+TURNS = "dsb2_superb_sd_libri2mix"
 TASK = """task: {name}
 class: !function dsb2_tasks.task.DSB2Task
 metadata: {{version: 1}}
@@ -65,7 +66,8 @@ def dsb2(hub: FakeHub, tmp_path: Path) -> Any:
 @pytest.mark.slow
 def test_what_is_fetched_is_opened_without_a_connection(dsb2: Any, hub: FakeHub) -> None:
     assert "cannot be opened" in dsb2("show", "pinned", "--data", "hub", HF_HUB_OFFLINE="1").stderr
-    hub.busy = 1  # the hub's client tries again
+    busy = iter([Fault(503)])
+    hub.fault = lambda asked: next(busy, None) if "/resolve/" in asked else None
     done = dsb2("prefetch", "fetch_me", "--yes", "--json")
     assert done.returncode == 1
     told = json.loads(done.stdout)
@@ -192,18 +194,20 @@ def test_what_may_pass_is_tried_again(error: Exception, attempts: int, cache: Pa
 
 def test_one_that_fails_does_not_stop_the_others(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched = []
-    sets = [Remote(f"Org/{name}", None, COMMIT, {"a": 1}) for name in ("One", "Two", "Three")]
-    monkeypatch.setattr(sources, "plan", lambda *_: (sets, {}))
+    monkeypatch.setattr(
+        sources, "plan", lambda wanted, _: ([Remote(one.path, one.revision, COMMIT, {"a": 1}) for one in wanted], {})
+    )
 
     def fetch(remote: Remote) -> None:
         fetched.append(remote.path)
-        if remote.path == "Org/Two":
+        if len(fetched) == 2:
             raise DataError("no way")
 
     monkeypatch.setattr(sources, "fetch", fetch)
-    result = CliRunner().invoke(main, ["prefetch", "dsb2_spatial_audio", "--yes"])
-    assert result.exit_code == 1 and fetched == ["Org/One", "Org/Two", "Org/Three"]
-    assert result.stderr.endswith("  Org/Two: no way\n")
+    result = CliRunner().invoke(main, ["prefetch", "dsb2_vocal_sound_recognition", TURNS, "dsb2_superb_qbe_quesst14", "--yes"])
+    assert result.exit_code == 1 and len(set(fetched)) == 3
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("  ")]
+    assert line.startswith(f"  {fetched[1]} (") and line.endswith(f"): no way (data of {TURNS})")
 
 
 def test_too_little_room_is_told_before_anything_is_fetched(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
