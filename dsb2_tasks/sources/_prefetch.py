@@ -249,7 +249,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _asked_to_wait(error: BaseException) -> float:
-    """Seconds that the hub asks for: ``Retry-After``, or what is left of its window of requests (``RateLimit: "api";r=0;t=55``)."""
+    """Seconds that the hub asks for: what is left of its window (``RateLimit: "api";r=0;t=55``), or ``Retry-After``."""
     headers = getattr(getattr(error, "response", None), "headers", {})
     left = re.search(r"\br=0;t=(\d{1,6})\b", headers.get("RateLimit", ""))
     return float(left[1]) if left else read_retry_after(headers.get("Retry-After"), time.time()) or 0.0
