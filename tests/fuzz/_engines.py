@@ -11,18 +11,21 @@ import time
 import traceback
 from pathlib import Path
 
+from ._target import SECONDS, SEEDS, Target
+
 #: Name of a target -> the module that holds it.
 TARGETS = {"answers": "_answers", "tasks": "_tasks", "audio": "_audio", "records": "_records"}
 #: Instrumented code is slower.
-_SECONDS_INSTRUMENTED = 6.0
+_SECONDS_INSTRUMENTED = 3 * SECONDS
 #: Inputs of one round of hypothesis, which remembers what it tried.
 _ROUND = 500
 
 
-def load(name: str):  # type: ignore[no-untyped-def]
+def load(name: str) -> Target:
     """The target of a name; imports what it reads with."""
     logging.disable(logging.CRITICAL)  # each input that is refused would warn
-    return getattr(importlib.import_module(f"{__package__}.{TARGETS[name]}"), name.upper())
+    target: Target = getattr(importlib.import_module(f"{__package__}.{TARGETS[name]}"), name.upper())
+    return target
 
 
 class Finds:
@@ -32,7 +35,7 @@ class Finds:
         self.folder, self.current = folder, folder / "at-hand"
         self._sizes: dict[str, int] = {}
 
-    def attempt(self, target, data: bytes, seconds: float) -> None:  # type: ignore[no-untyped-def]
+    def attempt(self, target: Target, data: bytes, seconds: float = SECONDS) -> None:
         self.current.write_bytes(data)
         try:
             target.bounded(data, seconds)
@@ -54,14 +57,14 @@ class Finds:
 
 
 def run_hypothesis(name: str, minutes: float, seed: int, corpus: Path, folder: Path) -> None:
-    """Rounds of generated inputs until the time is over; files of the corpus are tried first."""
+    """Rounds of generated inputs until the time is over; seeds and files of the corpus are tried first."""
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import seed as seeded
 
     target, finds = load(name), Finds(folder)
     end, count, number = time.monotonic() + 60 * minutes, 0, 0
-    for path in sorted(corpus.iterdir()):
-        finds.attempt(target, path.read_bytes(), 2.0)
+    for data in [*target.seeds.values(), *(path.read_bytes() for path in sorted(corpus.iterdir()))]:
+        finds.attempt(target, data)
     while time.monotonic() < end:
 
         @seeded(seed + number)
@@ -77,7 +80,7 @@ def run_hypothesis(name: str, minutes: float, seed: int, corpus: Path, folder: P
             nonlocal count
             if time.monotonic() < end:
                 count += 1
-                finds.attempt(target, data, 2.0)
+                finds.attempt(target, data)
 
         one()
         number += 1
@@ -102,8 +105,6 @@ def run_atheris(name: str, minutes: float, seed: int, corpus: Path, folder: Path
     def mutate(data: bytes, most: int, number: int) -> bytes:
         rnd = random.Random(number)
         return atheris.Mutate(data, most) if rnd.random() < 0.5 else target.changed(data, rnd, rnd.randint(1, 3))[:most]
-
-    from ._target import SEEDS
 
     options = {"max_total_time": max(1, round(60 * minutes)), "seed": seed, "max_len": target.most, "dict": words}
     limits = {"timeout": 120, "rss_limit_mb": 4096, "print_final_stats": 1, "artifact_prefix": f"{folder}/find-"}
