@@ -1,4 +1,4 @@
-"""lm-eval's own ``run`` command with three changes: where tasks are looked for, what overlaps, and when faults are told.
+"""lm-eval's own ``run`` command with changes: where tasks are looked for, what overlaps, and when and how faults are told.
 
 The rest is lm-eval's: its options, its way through a run, its files and tables.  What is replaced for the time of a run is
 the task manager, and the two steps that turn arguments into it.
@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from unittest import mock
 
@@ -18,6 +23,7 @@ from yaml import YAMLError
 
 from dsb2_tasks import plugin
 from dsb2_tasks.cli._tasks import WrongUse, unknown
+from dsb2_tasks.models import store_folder, unwritable
 from dsb2_tasks.sources import check_data
 
 if TYPE_CHECKING:
@@ -37,6 +43,10 @@ _EXAMPLES = """examples:
   # several GPUs
   torchrun --nproc_per_node 4 -m dsb2_tasks.cli run --tasks dsb2 ...
 """
+
+
+class NotSaved(RuntimeError):
+    """A run is done, and lm-eval could not write what came out of it."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,6 +76,7 @@ def evaluate(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
 
     Raises:
         WrongUse: Arguments, task names or the model's name are wrong; told before a model is loaded or data are opened.
+        NotSaved: The results could not be written.
     """
     setup_logging()
     try:
@@ -83,12 +94,14 @@ def evaluate(parser: argparse.ArgumentParser, arguments: list[str]) -> None:
         raise WrongUse(" ".join(str(error).split())) from error
     if config.limit is not None and config.limit <= 0:
         raise WrongUse(f"--limit {config.limit:g}: a number of documents of at least 1, or a share of them between 0 and 1")
+    _check_output(config)
     check_data(str((config.metadata or {}).get("data") or "hub"))
     _check_samples(config, manager)
     _check_hearing(config, manager)
     with (
         mock.patch.object(EvaluatorConfig, "from_cli", lambda _: config),
         mock.patch.object(EvaluatorConfig, "process_tasks", lambda *_: manager),
+        _saving(config),
     ):
         options.func(options)
 
@@ -117,6 +130,47 @@ def _check_model(options: argparse.Namespace) -> None:
     if options.model is not None and str(options.model) not in model_registry:
         ours = ", ".join(plugin.MODELS)
         raise unknown("model", str(options.model), model_registry.keys(), f"models that take audio are {ours}")
+
+
+def _check_output(config: EvaluatorConfig) -> None:
+    """Refuses an output folder that cannot be written to; lm-eval finds out after the run, and ends as if all were well."""
+    if config.output_path is None or os.environ.get("RANK", "0") != "0":  # only the first process writes there
+        return
+    path = Path(config.output_path)  # the same reading as lm-eval's
+    if reason := unwritable(path.parent if path.suffix == ".json" else path):
+        raise WrongUse(f"--output_path {path}: {reason}; name a folder that can be written to")
+
+
+@contextmanager
+def _saving(config: EvaluatorConfig) -> Iterator[None]:
+    """Ends with an error where lm-eval could not save results: it notes so in its log and goes on, and so do its exit codes.
+
+    Raises:
+        NotSaved: Results or samples were not written.
+    """
+    said: list[str] = []
+
+    def note(record: logging.LogRecord) -> bool:
+        said.append(record.getMessage())
+        return record.levelno >= logging.getLogger("lm_eval").getEffectiveLevel()
+
+    tracker = logging.getLogger("lm_eval.loggers.evaluation_tracker")
+    tracker.addFilter(note)
+    tracker.setLevel(logging.INFO)  # at which the reason is told
+    try:
+        yield
+    finally:
+        tracker.removeFilter(note)
+        tracker.setLevel(logging.NOTSET)
+    faults = [" ".join(said[i : i + 2]) for i, text in enumerate(said) if text.startswith("Could not save")]
+    if faults:
+        model = config.model_args if isinstance(config.model_args, dict) else {}
+        store = store_folder(model.get("resume", True), model.get("responses")) if config.model in plugin.MODELS else None
+        kept = f"; answers are kept in {store} and not asked for again" if store is not None else ""
+        raise NotSaved(
+            f"--output_path {config.output_path}: the results are not all there ({len(faults)} files; first: {faults[0]}). Make "
+            f"room or name another folder, and start the same command again{kept}"
+        )
 
 
 def _check_samples(config: EvaluatorConfig, manager: QuickManager) -> None:

@@ -92,7 +92,7 @@ def score(
       dsb2 score results/mine --judge openai:gpt-4o --agreement
     """  # noqa: D301 (click reads the sign \\b, a backspace)
     from dsb2_tasks.baseline import read_baseline
-    from dsb2_tasks.rescore import Rules, agreement_of, judge_answers, write_results
+    from dsb2_tasks.rescore import Rules, agreement_of, check_target, judge_answers, write_results
     from dsb2_tasks.rescore import score as score_answers
 
     if (run is None) == (not answers):
@@ -113,6 +113,7 @@ def score(
     where = output or (of_run.path.parent if of_run is not None else None)
     if where is None:
         raise click.UsageError("-o is needed: answers that are no run have no folder of their own")
+    check_target(where, of_run)
     judged = None if opened is None else judge_answers(found, opened)
     scores = score_answers(found, rules, groups, None if judged is None else judged.rows)
     notes: dict[str, Any] = {"rule": rule, "baseline": baseline, "forced": force}

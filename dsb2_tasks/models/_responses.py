@@ -18,6 +18,9 @@ Files are only ever appended to, a batch at a time, so a killed process leaves a
 when the file is next written to.  A process holds a lock on the file it writes; another process of the same rank takes
 ``responses-rank0-2.jsonl`` and so on.  All files of the folder are read at the start, whichever rank wrote them, so a run may go
 on with another number of ranks.  What is read is checked line by line, for anyone may have edited it.
+
+Where a disk is full or gone, nothing more is asked while an answer in hand is not kept: writing is tried again for some minutes,
+then the run stops.  It would lose more by going on.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import io
 import json
 import logging
 import os
+import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -38,6 +42,8 @@ log = logging.getLogger(__name__)
 
 FORMAT = 1
 _HEADER = "dsb2_responses"
+#: How long writing is tried before a run stops, and the time between two trials, in seconds.
+_PATIENCE, _PAUSE = 300.0, 5.0
 
 
 @dataclass(frozen=True)
@@ -79,21 +85,25 @@ class StoreError(ValueError):
     """A response store cannot be used, or does not say which of several answers is meant; the message says what to do."""
 
 
+def unwritable(folder: Path) -> str | None:
+    """Why no file could be made in a folder, which need not be there yet; None if one could.  Makes nothing."""
+    there = folder.expanduser().absolute()
+    while not os.path.lexists(there) and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        return f"{there} is a file" if there.exists() else f"{there} is a link that leads nowhere"
+    return None if os.access(there, os.W_OK | os.X_OK) else f"{there} may not be written to"
+
+
 def check_writable(root: Path) -> None:
     """Refuses a folder that no store could be made in, before a model is loaded or asked; makes nothing.
 
     Raises:
         StoreError: It, or the nearest folder above it that is there, is no folder or may not be written to.
     """
-    there = root.expanduser().absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir():
-        raise StoreError(f"answers cannot be kept in {root}: {there} is a file; name a folder in responses=, or set resume=false")
-    if not os.access(there, os.W_OK | os.X_OK):
+    if reason := unwritable(root):
         raise StoreError(
-            f"answers cannot be kept in {root}: {there} may not be written to; name another folder with responses= or "
-            f"DSB2_CACHE, or set resume=false"
+            f"answers cannot be kept in {root}: {reason}; name a folder in responses= or DSB2_CACHE, or set resume=false"
         )
 
 
@@ -147,13 +157,13 @@ class ResponseStore:
             rank: Global rank of this process.
 
         Raises:
-            StoreError: Nothing can be written there.
+            StoreError: Nothing can be written there, or a file that is there cannot be read.
         """
-        check_writable(Path(root))
         self._model = json.loads(json.dumps(dict(model)))
         self.folder = Path(root).expanduser() / _hash(self._model)[:16]
+        check_writable(self.folder)
         self._rank = rank
-        self._file: io.BufferedRandom | None = None
+        self._file: io.FileIO | None = None
         self._answers: dict[str, Answer] = {}
         for path in sorted(self.folder.glob("responses*.jsonl")):
             for key, record in read_records(path, self._model):
@@ -173,31 +183,58 @@ class ResponseStore:
         Args:
             answers: Response keys and answers.
             asked: By response key, what was asked.
+
+        Raises:
+            StoreError: They could not be written for minutes; what was added before is kept.
         """
         new = dict(answers)
         if not new:
             return
-        if self._file is None:
-            self._file = self._open()
         about = {key: asdict(found) for key, found in (asked or {}).items()}
-        self._file.write(b"".join(_line({"key": key, **asdict(answer), **about.get(key, {})}) for key, answer in new.items()))
-        self._file.flush()
+        lines = b"".join(_line({"key": key, **asdict(answer), **about.get(key, {})}) for key, answer in new.items())
+        deadline = time.monotonic() + _PATIENCE
+        while not self._written(lines, len(new), last=time.monotonic() >= deadline):
+            time.sleep(_PAUSE)
         self._answers.update(new)
+
+    def _written(self, lines: bytes, count: int, *, last: bool) -> bool:
+        """Tries to write; False if that failed and this is not the last trial."""
+        try:
+            if self._file is None:
+                self._file = self._open()
+            _write(self._file, lines)
+        except OSError as error:
+            told = f"{error.filename or (self._file.name if self._file else self.folder)}: {error.strerror or error}"
+            self.close()  # opening it again cuts off what was written of a line
+            if last:
+                raise StoreError(
+                    f"{told}; {count} answers could not be kept for {_PATIENCE / 60:.0f} minutes, so no more are asked for. Make "
+                    f"room there and start the same command again: all answers before these are kept and not asked for again"
+                ) from error
+            log.error("%s; %d answers wait to be kept: make room there, or the run stops", told, count)
+            return False
+        return True
 
     def close(self) -> None:
         """Gives the file free; a later :meth:`add` opens one again."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        try:
+            if file is not None:
+                file.close()
+        except OSError as error:  # network file systems say so late that there was no room
+            log.error("%s: %s; the last answers may be missing there, and would be asked for again", file.name, error.strerror)
 
-    def _open(self) -> io.BufferedRandom:
+    def _open(self) -> io.FileIO:
         """The first file of this rank that no running process writes to and that is ours, repaired, at its end."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem = f"responses-rank{self._rank}"
         n = 1
         while True:
             path = self.folder / (f"{stem}.jsonl" if n == 1 else f"{stem}-{n}.jsonl")
-            file = path.open("a+b")
+            if path.exists() and not os.access(path, os.W_OK):  # another user's
+                n += 1
+                continue
+            file = path.open("a+b", buffering=0)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process, however that ends
             except BlockingIOError:
@@ -205,7 +242,7 @@ class ResponseStore:
             except OSError:  # some network file systems have no locks: then a name that nobody else takes
                 file.close()
                 path = self.folder / f"{stem}-{uuid.uuid4().hex}.jsonl"
-                file = path.open("x+b")
+                file = path.open("x+b", buffering=0)
                 self._repair(file, path)
                 return file
             else:
@@ -214,7 +251,7 @@ class ResponseStore:
                 n += 1
             file.close()
 
-    def _repair(self, file: io.BufferedRandom, path: Path) -> bool:
+    def _repair(self, file: io.FileIO, path: Path) -> bool:
         """Cuts off a broken last line and writes the header of a new file.  False if the file is another model's."""
         file.seek(0)
         content = file.read()
@@ -225,9 +262,15 @@ class ResponseStore:
             log.warning("%s: cut off %d bytes of a broken last line", path, len(content) - whole)
             file.truncate(whole)
         if not whole:
-            file.write(_line(_header(self._model)))
-            file.flush()
+            _write(file, _line(_header(self._model)))
         return True
+
+
+def _write(file: io.FileIO, content: bytes) -> None:
+    """Hands all of it to the operating system, which may take less at a time where room runs out."""
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) :]
 
 
 def read_records(path: Path, model: Mapping[str, Any]) -> list[tuple[str, Record]]:
@@ -236,8 +279,17 @@ def read_records(path: Path, model: Mapping[str, Any]) -> list[tuple[str, Record
     Args:
         path: The file.
         model: Identity of the model; a file of another one gives nothing.
+
+    Raises:
+        StoreError: The file cannot be read at all.
     """
-    lines = path.read_bytes().split(b"\n")
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:  # to go on without it would be to ask again for all that stands there
+        raise StoreError(
+            f"{path}: cannot be read ({error.strerror or error}); mend its rights, or keep answers elsewhere with "
+            f"responses=<folder>"
+        ) from error
     last = lines.pop()  # empty, unless the writer was killed in the middle of a line or is writing just now
     if last:
         log.warning("%s ends in the middle of a line; this answer will be asked for again", path)

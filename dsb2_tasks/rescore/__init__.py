@@ -12,7 +12,7 @@ from dsb2_tasks.rescore._judged import Judged, agreement_of, judge_answers, judg
 from dsb2_tasks.rescore._run import from_run
 from dsb2_tasks.rescore._score import Rules, Scores, leaves, score
 from dsb2_tasks.rescore._store import from_store
-from dsb2_tasks.rescore._write import write_results
+from dsb2_tasks.rescore._write import check_target, write_results
 
 __all__ = [
     "Answered",
@@ -22,6 +22,7 @@ __all__ = [
     "Rules",
     "Scores",
     "agreement_of",
+    "check_target",
     "from_answers",
     "from_run",
     "from_store",

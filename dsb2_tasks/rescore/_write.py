@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import copy
+import fcntl
 import hashlib
 import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dsb2_tasks import __version__
 from dsb2_tasks.metrics import Row
+from dsb2_tasks.models import unwritable
 from dsb2_tasks.rescore._answered import Answered, AnswersError, Document
 from dsb2_tasks.rescore._score import Scores, leaves
 from dsb2_tasks.results import Run, as_json_whole, samples_file
+
+#: Beginning of the names of files that are not whole yet.
+_DRAFT = ".dsb2-draft-"
+
+
+def check_target(to: Path, run: Run | None) -> None:
+    """Refuses a place where results cannot be written, before a judge is paid for them; makes nothing.
+
+    Args:
+        to: A folder, or the name of a ``.json`` file.
+        run: The run that is scored, which is not to be written over.
+
+    Raises:
+        AnswersError: It is no such place.
+    """
+    named = to.suffix == ".json"
+    if named and run is not None and samples_file(to.resolve(), "") == samples_file(run.path.resolve(), ""):
+        raise AnswersError(f"{to}: is the file that is scored, or its samples would be those that are scored; name another")
+    if reason := unwritable(to.parent if named else to):
+        raise AnswersError(f"{to}: cannot be written ({reason}); name another file or folder with -o")
 
 
 def write_results(
     scores: Scores, to: Path, *, run: Run | None, origin: str, model: Mapping[str, Any], notes: Mapping[str, Any]
 ) -> Path:
-    """Writes results and samples; the samples first, so that a results file never lacks its own.
+    """Writes results and samples.  Wherever it is stopped, a results file that is there has the samples that are its own.
 
     Args:
         scores: What came out.
@@ -38,18 +61,20 @@ def write_results(
     Raises:
         AnswersError: It cannot be written.
     """
+    check_target(to, run)
     stamp = datetime.now().isoformat().replace(":", "-")
     file = to if to.suffix == ".json" else to / f"results_{stamp}.json"
-    if run is not None and samples_file(file.resolve(), "") == samples_file(run.path.resolve(), ""):
-        raise AnswersError(f"{file}: is the file that is scored, or its samples would be those that are scored; name another")
     content = _results(scores, run, model)
     content["date"] = time.time()
     content["dsb2_score"] = {"dsb2_tasks": __version__, "of": origin, **notes}
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(_texts(scores, file, content))
+        _write(file, _texts(scores, file, content))
     except OSError as error:
-        raise AnswersError(f"{error.filename or file}: cannot be written ({error.strerror or error})") from None
+        raise AnswersError(
+            f"{file}: cannot be written ({error.strerror or error}); make room there or name another place with -o, and score "
+            f"again: no model is asked for it"
+        ) from None
     return file
 
 
@@ -60,19 +85,41 @@ def _texts(scores: Scores, file: Path, content: Mapping[str, Any]) -> Iterator[t
     yield file, json.dumps(as_json_whole(content), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _write(texts: Iterable[tuple[Path, str]]) -> None:
-    """Writes files all or none: they take their names, in the order given, when the last one is written."""
+def _write(results: Path, texts: Iterable[tuple[Path, str]]) -> None:
+    """Writes files, the results last: they take their names, in the order given, when all are written.
+
+    Older results of the name are taken away before their samples are: were this process killed then, there are none.
+    """
     drafts: dict[Path, Path] = {}
+    with _alone(results.parent) as alone:
+        if alone:
+            for left in results.parent.glob(f"{_DRAFT}*"):  # by a process that was killed
+                left.unlink()
+        try:
+            for file, text in texts:
+                draft = file.with_name(f"{_DRAFT}{os.getpid()}-{len(drafts)}")
+                drafts[draft] = file
+                draft.write_text(text, encoding="utf-8", errors="surrogatepass")
+            results.unlink(missing_ok=True)
+            for draft, file in drafts.items():
+                draft.replace(file)
+        finally:
+            for draft in drafts:
+                draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[bool]:
+    """Waits until no other process writes results into a folder; False where that cannot be known."""
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        for file, text in texts:
-            draft = file.with_name(f".{file.name}.{os.getpid()}")
-            drafts[draft] = file
-            draft.write_text(text, encoding="utf-8", errors="surrogatepass")
-        for draft, file in drafts.items():
-            draft.replace(file)
+        fcntl.flock(opened, fcntl.LOCK_EX)
+    except OSError:  # some network file systems have no locks for folders
+        yield False
+    else:
+        yield True
     finally:
-        for draft in drafts:
-            draft.unlink(missing_ok=True)
+        os.close(opened)
 
 
 def _results(scores: Scores, run: Run | None, model: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
+import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -16,9 +19,15 @@ from dsb2_tasks.results._run import Reading, ResultsError, Run, TaskResult
 from dsb2_tasks.results._values import as_number
 from dsb2_tasks.spec import TaskSpec
 
+log = logging.getLogger(__name__)
+
 #: A results file of all 180 tasks is about 1 MB; this keeps a wrong file from filling the memory.
 _LARGEST = 512 * 2**20
 _FILTER = ",none"
+#: Names that lm-eval gives, which sort by date.
+_DATED = re.compile(r"results_\d{4}-\d\d-\d\dT.*")
+#: Nanoseconds by which clocks of two machines may differ.
+_CLOCKS = 60 * 10**9
 #: Parts of the file that are objects by task; missing ones are empty.
 _BY_TASK = ("groups", "group_subtasks", "versions", "n-shot", "higher_is_better", "n-samples", "task_hashes")
 #: Model arguments that name a model: those of lm-eval, and the one that scored answers from elsewhere carry.
@@ -79,10 +88,16 @@ def _results_file(path: Path) -> Path:
         return path
     if not path.is_dir():
         raise ResultsError(f"{path}: there is no such file or folder")
-    found = sorted(path.rglob("results_*.json"), key=lambda p: (p.stat().st_mtime_ns, p.name))
+    found = {file: file.stat().st_mtime_ns for file in path.rglob("results_*.json") if file.is_file()}
     if not found:
         raise ResultsError(f"{path}: no results_*.json in this folder; a run writes one with --output_path")
-    return found[-1]
+    newest = max(found, key=lambda file: (found[file], file.name))
+    by_name = max((file for file in found if _DATED.fullmatch(file.name)), key=lambda file: file.name, default=newest)
+    if len(found) > 1 and found[newest] > time.time_ns() + _CLOCKS:
+        log.warning("%s is read, the newest of %d: it is dated in the future; if another is meant, name it", newest, len(found))
+    elif _DATED.fullmatch(newest.name) and by_name.name != newest.name:
+        log.warning("%s is read, the last written, though %s has a later date; if that is meant, name it", newest, by_name)
+    return newest
 
 
 def _read_json(file: Path) -> dict[str, Any]:

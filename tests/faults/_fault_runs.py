@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
+import io
 import json
 import logging
 import os
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -53,13 +56,17 @@ class Place:
 
     @property
     def log(self) -> Path:
-        """What the model was asked: a response key a line, an empty line where a process began to ask."""
+        """What the model was asked: a response key a line, a # where a process began to ask."""
         return self.root / "asked.log"
 
     def asked(self) -> list[list[str]]:
-        """Response keys that the model was asked for, process by process."""
+        """Response keys that the model was asked for, by process; one that was killed before it asked has no part."""
         text = self.log.read_text() if self.log.exists() else ""
         return [part.split() for part in text.split("#")[1:]]
+
+    def all_asked(self) -> list[str]:
+        """Response keys that the model was asked for, in order."""
+        return [key for part in self.asked() for key in part]
 
     def stored(self) -> dict[str, str]:
         """Texts by response key of all whole lines in the store, read without the product."""
@@ -112,10 +119,20 @@ class MadeUp(AudioLM):
         os.write(log, b"#\n")
         for start in range(0, len(questions), self._batch):
             batch = questions[start : start + self._batch]
-            os.write(log, "".join(f"{question.key}\n" for question in batch).encode())
+            os.write(log, "".join(f"{question.key}\n" for question in batch).encode())  # outlives a kill
             time.sleep(self._pause)
             yield [(start + i, Answer(saying(question.key), ("resampled",))) for i, question in enumerate(batch)]
         os.close(log)
+
+    def get_model_info(self) -> dict[str, Any]:
+        return {"dsb2_model": {**self.identity, **self.counts, "time": self.time}}
+
+
+class Named(MadeUp):
+    """The model as ``--model made-up --model_args place=FOLDER``."""
+
+    def __init__(self, place: str, resume: bool = True, responses: str | None = None, **_: Any) -> None:
+        super().__init__(Place(Path(place)))
 
 
 def saying(key: str) -> str:
@@ -125,9 +142,7 @@ def saying(key: str) -> str:
 
 @functools.cache
 def _manager() -> Any:
-    """Everything that a run imports, and the task files, read once for all children."""
-    import lm_eval.evaluator
-    import lm_eval.loggers
+    """The task files, read once for all children."""
     import torch
 
     torch.set_num_threads(1)
@@ -135,18 +150,26 @@ def _manager() -> Any:
     return compat.task_manager([catalog.yaml_root()], {"data": "samples"})
 
 
-def evaluate(place: Place, lm: Any = None) -> None:
-    """A run as the command makes it; needs no model where everything is stored."""
-    manager = _manager()
+@functools.cache
+def _warm_up() -> None:
+    """A run in this process, so that children find everything imported and filled: a tenth of a second each."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        evaluate(place := Place(Path(folder)), MadeUp(place))
+    gc.freeze()  # children would copy what they look through
+
+
+def evaluate(place: Place, lm: MadeUp) -> None:
+    """A run as the command makes it."""
     from lm_eval import simple_evaluate
     from lm_eval.loggers import EvaluationTracker
 
     tracker = EvaluationTracker(output_path=str(place.out))
-    with mock.patch("lm_eval.evaluator.add_env_info"):  # asks pip and a dozen programs about the machine
+    # These ask pip and a dozen programs about the machine.
+    with mock.patch("lm_eval.evaluator.add_env_info"), mock.patch("lm_eval.evaluator.get_git_commit_hash", lambda: None):
         results = simple_evaluate(
-            model=lm or MadeUp(place),
+            model=lm,
             tasks=list(TASKS),
-            task_manager=manager,
+            task_manager=_manager(),
             evaluation_tracker=tracker,
             log_samples=True,
             metadata={"data": "samples"},
@@ -163,7 +186,7 @@ class Child:
 
     def __init__(self, function: Callable[[], object], errors: Path) -> None:
         self.errors = errors
-        _manager()
+        _warm_up()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from _fault_runs import Place, run
 
@@ -16,6 +18,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture
-def place(tmp_path) -> Place:  # noqa: ANN001
+def place(tmp_path: Path) -> Place:
     """Where the run of this test keeps what it keeps."""
     return Place(tmp_path)

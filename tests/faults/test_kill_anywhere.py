@@ -1,0 +1,139 @@
+"""A run that is killed at any point and started again: nothing is asked twice, and the results are those of a run in one go."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _fault_runs import TASKS, Child, MadeUp, Place, evaluate, run, saying
+
+from dsb2_tasks.models import _responses
+from dsb2_tasks.results import ResultsError, read_run
+
+SEEDS = 20
+
+
+def check_left(place: Place, whole: Place) -> None:
+    """What stands in the output folder after a kill is right, or is refused with a reason."""
+    try:
+        read = read_run(place.out)
+        rows = {task: len(result.samples()) for task, result in read.tasks.items()}
+    except ResultsError as error:
+        assert str(place.out) in str(error)
+        return
+    assert {task: result.values for task, result in read.tasks.items()} == {
+        task: result.values for task, result in read_run(whole.out).tasks.items()
+    }
+    assert all(count in (0, read.tasks[task].documents) for task, count in rows.items())
+
+
+def go_on(place: Place, whole: Place, **model: Any) -> None:
+    """The last run of a place: it asks only for what was not kept, and ends as if nothing had been."""
+    kept, before = place.stored(), len(place.all_asked())
+    child = run(place, **model)
+    assert child.wait() == 0, child.said()
+    asked = place.all_asked()[before:]
+    assert Counter(asked) == Counter(whole.stored().keys() - kept.keys()), "an answer was lost, or asked for twice"
+    assert place.stored() == whole.stored() == {key: saying(key) for key in whole.stored()}
+    assert place.results() == whole.results()
+    assert place.samples() == whole.samples()
+
+
+@pytest.fixture(scope="module")
+def seconds(whole: Place, tmp_path_factory: pytest.TempPathFactory) -> float:
+    """How long a run takes here and now."""
+    start = time.monotonic()
+    assert run(Place(tmp_path_factory.mktemp("timed")), pause=0.01).wait() == 0
+    return time.monotonic() - start
+
+
+@pytest.mark.slow
+def test_killed_at_random(whole: Place, seconds: float, tmp_path: Path) -> None:
+    killed = 0
+    for seed in range(SEEDS):
+        draw, place = random.Random(seed), Place(tmp_path / f"seed{seed}")
+        for _ in range(draw.randint(1, 2)):
+            kept, before = place.stored(), len(place.all_asked())
+            child = run(place, pause=0.01, batch=1 + seed % 3)
+            time.sleep(draw.uniform(0, seconds))
+            child.kill()
+            killed += child.wait() == -signal.SIGKILL
+            assert kept.items() <= place.stored().items(), f"seed {seed}: an answer was lost"
+            assert kept.keys().isdisjoint(place.all_asked()[before:]), f"seed {seed}: an answer was asked for twice"
+            check_left(place, whole)
+        go_on(place, whole, batch=1 + seed % 3)
+    assert killed > SEEDS / 2, "most runs were over before they could be killed"
+
+
+def steps(place: Place, function: Any, last: int | None) -> list[str]:
+    """Runs a function in a child that is killed at its step number ``last`` below the place's folder; the steps it took."""
+    noted = place.root / "steps.txt"
+    noted.unlink(missing_ok=True)
+
+    def child() -> None:
+        log = os.open(noted, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        taken = 0
+
+        def step(event: str, arguments: tuple[Any, ...]) -> None:
+            nonlocal taken
+            if event in ("open", "os.mkdir", "os.rename", "os.remove", "os.truncate", "fcntl.flock") and any(
+                str(argument).startswith((str(place.out), str(place.responses))) for argument in arguments
+            ):
+                if taken == last:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                taken += 1
+                os.write(log, f"{event} {arguments[0]}\n".encode())
+
+        sys.addaudithook(step)
+        function()
+
+    status = Child(child, place.root / "said.txt").wait()
+    assert status == (0 if last is None else -signal.SIGKILL), (place.root / "said.txt").read_text()
+    return noted.read_text().splitlines()
+
+
+def test_killed_at_every_step_on_its_files(whole: Place, tmp_path: Path) -> None:
+    def killed_at(step: int | None) -> tuple[Place, list[str]]:
+        place = Place(tmp_path / f"step{step}")
+        place.root.mkdir()
+        return place, steps(place, lambda: evaluate(place, MadeUp(place)), step)
+
+    _, all_steps = killed_at(None)
+    assert sum("results_" in step for step in all_steps) == 1 and sum("samples_" in step for step in all_steps) == len(TASKS)
+    for step in range(len(all_steps)):
+        place, taken = killed_at(step)
+        assert len(taken) == step
+        check_left(place, whole)
+        go_on(place, whole)
+
+
+@pytest.mark.parametrize("call", [0, 1, 4], ids=["header", "first batch", "later batch"])
+@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.99, 1], ids=lambda share: f"{share:.0%}")
+def test_killed_while_a_record_is_written(
+    whole: Place, place: Place, call: int, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, calls = _responses._write, 0
+
+    def killed(file: Any, content: bytes) -> None:
+        nonlocal calls
+        if calls == call:
+            write(file, content[: int(share * len(content))])
+            os.kill(os.getpid(), signal.SIGKILL)
+        calls += 1
+        write(file, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_responses, "_write", killed)
+        assert run(place).wait() == -signal.SIGKILL
+    answered = max(0, 2 * (call - 1))
+    assert answered <= len(place.stored()) <= answered + 2
+    go_on(place, whole)
+    text = b"".join(file.read_bytes() for file in place.responses.rglob("*.jsonl"))
+    assert text.count(b"\n") == len(whole.stored()) + 1 and text.endswith(b"\n"), "one line an answer, and the header"
