@@ -13,6 +13,8 @@ from dsb2_tasks.models._preparing import Output
 from dsb2_tasks.models.adapters import Adapter
 from dsb2_tasks.models.adapters.generic import Position, Samples
 
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
+
 
 class Generator:
     """A loaded model and its adapter; :meth:`encode` may run in another thread than :meth:`generate`."""
@@ -88,6 +90,6 @@ class Generator:
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether a GPU's or a CPU's allocator gave up; PyTorch has a class for the first case only."""
+    """Whether an allocator gave up: a GPU's or a CPU's of PyTorch, which has a class for the first alone, or NumPy's."""
     text = str(error).lower()
-    return isinstance(error, RuntimeError) and ("out of memory" in text or "can't allocate memory" in text)
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and any(said in text for said in _NO_MEMORY))

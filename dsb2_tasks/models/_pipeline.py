@@ -19,6 +19,8 @@ from dsb2_tasks.models._tally import Failure
 from dsb2_tasks.models.adapters.generic import Samples
 
 _DECODERS = 4
+#: Clips of a batch that are named, and characters of an error that are told, where the model fails.
+_NAMED, _REASON = 4, 500
 Replies = list[tuple[int, Answer | Failure]]
 
 
@@ -185,13 +187,27 @@ class Pipeline:
             return outputs
         except Exception as error:
             if not out_of_memory(error):
-                raise ModelStopped(f"the model failed on a batch of {len(times)}: {type(error).__name__}: {error}") from error
+                raise ModelStopped(
+                    f"the model failed on a batch of {len(times)} ({self._told(times)}): {_reason(error)}"
+                ) from error
             if len(times) == 1:
                 raise ModelStopped(
-                    f"one request alone does not fit into memory ({error}): lower max_audio_seconds or max_new_tokens, or take a "
-                    f"smaller dtype or device_map=auto"
+                    f"one request alone does not fit into memory ({self._told(times)}, at most {generation.max_new_tokens} new "
+                    f"tokens; {_reason(error)}): lower max_audio_seconds or max_new_tokens, or take a smaller dtype or "
+                    f"device_map=auto"
                 ) from error
         return None
+
+    def _told(self, times: Sequence[_Time]) -> str:
+        """What a batch is made of, for messages."""
+        clips = list(dict.fromkeys(f"{clip['repo']} row {clip['row']}" for one in times for clip in one.question.audio))
+        more = f" and {len(clips) - _NAMED} more" if len(clips) > _NAMED else ""
+        longest = max(self._preparer.length(one.clips) for one in times)
+        return f"{', '.join(clips[:_NAMED])}{more}: {longest:.1f} s of audio" if clips else "without clips"
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:_REASON]}"
 
 
 def _free_memory() -> None:

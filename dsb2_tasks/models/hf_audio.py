@@ -225,10 +225,10 @@ class HFAudio(AudioLM):
         try:
             yield from self._pipeline.run(questions)
         except ModelStopped as error:
-            if self._store is None:
+            if not self._store:
                 raise
             raise ModelStopped(
-                f"{error}; the answers so far are in the response store and will not be asked for again"
+                f"{error}; the answers so far are in the response store: the same command goes on from there"
             ) from error
 
     # ------------------------------------------------------------------ for lm-eval

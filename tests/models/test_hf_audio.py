@@ -161,7 +161,9 @@ def test_killed_and_started_again(load: Load, shelf: Shelf, monkeypatch: Patch) 
     expected = whole.generate_until(requests)
     lm = load(batch_size=2)
     Listening(lm, monkeypatch, lambda call, rows: ValueError("the card fell off the bus") if call == 2 else None)
-    with pytest.raises(RuntimeError, match=r"batch of 2: ValueError: the card fell off the bus; the answers so far"):
+    with pytest.raises(
+        RuntimeError, match=r"batch of 2 \(.* s of audio\): ValueError: the card fell off the bus; the answers so far"
+    ):
         lm.generate_until(requests)
     assert len(stored(lm)) == 4
     again = load(batch_size=2)

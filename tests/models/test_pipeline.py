@@ -98,7 +98,10 @@ def test_a_fault_of_the_processor_is_told_as_one_of_the_model(load: Load, shelf:
         raise KeyError("input_features")
 
     monkeypatch.setattr(lm._adapter, "inputs", broken)
-    with pytest.raises(RuntimeError, match=r"batch of 2: KeyError: 'input_features'; the answers so far"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"batch of 2 \(test/shelf-\d+ row 0, test/shelf-\d+ row 1: 0.5 s of audio\): KeyError: 'input_features'",
+    ):
         lm.generate_until(clips(shelf, 3))
 
 
