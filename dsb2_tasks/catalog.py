@@ -291,7 +291,7 @@ def template(kind: str) -> dict[str, Any]:
         SpecError: There is no template of that kind.
     """
     if kind not in (known := get_args(Kind)):
-        raise SpecError(f"no template for kind {kind!r}; there are {', '.join(sorted(known))}")
+        raise SpecError(f"no template for kind {kind!r:.80}; there are {', '.join(sorted(known))}")
     return load_config(yaml_root() / f"_{kind}.yaml")
 
 
@@ -315,7 +315,7 @@ def complete(config: dict[str, Any], where: str | Path) -> dict[str, Any]:
         raise SpecError(f"{where}: dsb2.kind: {error}") from None
     settings = config.get("generation_kwargs") or {}
     if not isinstance(settings, dict):
-        raise SpecError(f"{where}: generation_kwargs: a mapping is needed, found {settings!r}")
+        raise SpecError(f"{where}: generation_kwargs: a mapping is needed, found {settings!r:.200}")
     del base["dsb2_base"]  # where the facts of the suite's own files come from says nothing of anybody else's
     return {**base, **config, "generation_kwargs": {**base["generation_kwargs"], **settings}}
 
@@ -334,17 +334,17 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     block = config.get("dsb2_group")
     known = GroupSpec.__dataclass_fields__
     if not isinstance(block, dict) or (unknown := set(block) - set(known)):
-        detail = f"unknown keys {sorted(map(str, unknown))}" if isinstance(block, dict) else "no mapping"
+        detail = f"unknown keys {sorted(map(str, unknown))!r:.200}" if isinstance(block, dict) else "no mapping"
         raise SpecError(f"{path}: dsb2_group: {detail}; known keys: {', '.join(known)}")
     if "title" not in block or "suite" not in block or len({"domain", "groups", "tasks"} & set(block)) > 1:
         raise SpecError(f"{path}: dsb2_group: title, suite and at most one of domain, groups and tasks are needed")
     for key in ("groups", "tasks"):
         names = block.get(key, [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise SpecError(f"{path}: dsb2_group.{key}: a list of names is needed, found {block[key]!r}")
+            raise SpecError(f"{path}: dsb2_group.{key}: a list of names is needed, found {block[key]!r:.200}")
     for key in ("domain", "mean"):
         if not isinstance(block.get(key), str | None):
-            raise SpecError(f"{path}: dsb2_group.{key}: a name is needed, found {block[key]!r}")
+            raise SpecError(f"{path}: dsb2_group.{key}: a name is needed, found {block[key]!r:.200}")
     spec = GroupSpec(
         title=str(block["title"]),
         suite=str(block["suite"]),
@@ -365,7 +365,7 @@ def tags_of(config: dict[str, Any], where: str | Path) -> tuple[str, ...]:
     tags = config.get("tag") or []
     tags = [tags] if isinstance(tags, str) else tags
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise SpecError(f"{where}: tag: a text or a list of texts is needed, found {tags!r}")
+        raise SpecError(f"{where}: tag: a text or a list of texts is needed, found {tags!r:.200}")
     return tuple(tags)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -234,11 +235,11 @@ class TaskSpec(_Strict):
             raise ValueError(f"columns in audio and in reference_audio, so a model would hear the answer: {sorted(told)}")
         if isinstance(self.options, tuple):
             if len(set(self.options)) != len(self.options):
-                twice = sorted({o for o in self.options if self.options.count(o) > 1})
-                raise ValueError(f"options listed twice: {', '.join(map(repr, twice))}")
+                twice = sorted(option for option, times in Counter(self.options).items() if times > 1)
+                raise ValueError(f"options listed twice: {_some(twice)}")
             unknown = sorted(set(self.aliases) - set(self.options))
             if unknown:
-                raise ValueError(f"aliases for what is no option: {', '.join(map(repr, unknown))}")
+                raise ValueError(f"aliases for what is no option: {_some(unknown)}")
         return self
 
     @property
@@ -262,6 +263,11 @@ class TaskSpec(_Strict):
         return (self.label,) if isinstance(self.label, str) else self.label
 
 
+def _some(names: list[str]) -> str:
+    """Names for a message, not all of thousands."""
+    return ", ".join(f"{name!r:.80}" for name in names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+
+
 def _alternatives(columns: tuple[str | tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     return tuple((c,) if isinstance(c, str) else c for c in columns)
 
@@ -271,6 +277,8 @@ def _suggestion(name: str, known: list[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(sorted(known))}"
 
 
+#: Faults of one file that a message names.
+_MOST_FAULTS = 20
 _NESTED: dict[str, type[BaseModel]] = {"data": DataSource, "number": NumberSpec}
 
 
@@ -302,7 +310,8 @@ def read_spec(config: dict[str, Any], where: str | Path) -> TaskSpec:
         return TaskSpec.model_validate(merged)
     except ValidationError as error:
         faults = tuple(_key_fault(detail) for detail in error.errors())
-        raise SpecError("\n".join(f"{where}: {fault}" for fault in faults), faults=faults) from None
+        more = [f"{where}: {len(faults) - _MOST_FAULTS} more faults"] if len(faults) > _MOST_FAULTS else []
+        raise SpecError("\n".join([*(f"{where}: {fault}" for fault in faults[:_MOST_FAULTS]), *more]), faults=faults) from None
 
 
 def _nearest(given: object, expected: str) -> str | None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
+import time
 from pathlib import Path
 from typing import get_args
 
@@ -180,3 +183,21 @@ def test_a_value_that_yaml_stumbles_over_costs_one_file(tmp_path: Path, number: 
     known = catalog.read_catalog([tmp_path])
     assert list(known.tasks) == ["my_task"] and [fault.path for fault in known.faults] == [path]
     assert f"{path}: not valid YAML" in known.faults[0].reason
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({f"k{i}": 1 for i in range(5_000)}, "4980 more faults"),
+        ({"options": [f"o{i % 10_000}" for i in range(20_000)]}, "options listed twice: 'o0', .* and 9990 more"),
+        ({"options": ["a"], "aliases": {f"o{i}": [] for i in range(5_000)}}, "aliases for what is no option: 'o0', .* more"),
+        ({"kind": "x" * 100_000}, "no template for kind 'xxx"),
+    ],
+    ids=["unknown keys", "options twice", "aliases", "kind"],
+)
+def test_thousands_of_faults_are_told_soon_and_briefly(tmp_path: Path, change: dict[str, object], said: str) -> None:
+    path = write(tmp_path / "x.yaml", json.dumps({**GOOD, "dsb2": {**GOOD["dsb2"], **change}}))  # type: ignore[dict-item]
+    start = time.process_time()
+    (fault,) = catalog.read_catalog([path.parent]).faults
+    assert time.process_time() - start < 4
+    assert len(fault.reason) < 10_000 and re.search(said, fault.reason, re.DOTALL)

@@ -87,6 +87,7 @@ def check(data: bytes) -> None:
         assert isinstance(status, str) and status, name
         _is_value(name, value, options)
     assert same_twice(lambda: parse.match_option(answer, options)) in (None, *options)
+    assert parse.choose_option(answer, options) == parse.choose_option(answer, options[::-1])
     assert parse.read_pitch(answer) in (None, *range(128))
     _is_cleaned(answer)
     for spec, doc in _SCORED[zlib.crc32(data) % _SHARE :: _SHARE]:
