@@ -41,7 +41,8 @@ def main() -> int:
         print(f"the process ended with {process.exitcode}; its last input is {folder / 'at-hand'}")
     finds = sorted(path for path in folder.glob("find-*") if path.suffix != ".txt")
     for find in finds:
-        print(f"found: {find} ({find.stat().st_size} bytes; {find.with_suffix('.txt').name} says how)")
+        how = find.with_suffix(".txt")
+        print(f"found: {find} ({find.stat().st_size} bytes{f'; {how.name} says how' if how.exists() else ''})")
     print(f"{len(finds)} finds of {given.engine} in {given.target}; inputs worth keeping go to tests/fuzz/seeds/{given.target}/")
     return 1 if finds or process.exitcode else 0
 
