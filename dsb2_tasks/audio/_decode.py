@@ -146,7 +146,10 @@ class _Sndfile:
         # libsndfile's seek in mp3 lands beside the place: decode what comes before and drop it.
         skipped = first if self._file.format == "MP3" else 0
         if (skipped + wanted) * self.channels > MAX_SAMPLES:
-            raise AudioError(f"{self._name} claims {wanted} frames of {self.channels} channels, more than are decoded at once")
+            raise AudioError(
+                f"{self._name} claims {wanted} frames of {self.channels} channels, more than the {MAX_SAMPLES} samples that are "
+                f"decoded at once; split it"
+            )
         if first != skipped:
             with _damage(self._name):
                 self._file.seek(first)
@@ -198,11 +201,20 @@ class _FarEnd(_Stream):
 @contextmanager
 def _open(raw: RawAudio) -> Iterator[_Reader]:
     """Opens a file with whatever reads it and checks what it claims."""
-    import soundfile
-
     name = _name(raw)
     if not raw.data:
         raise AudioError(f"{name} is empty")
+    try:
+        with _opened(raw, name) as reader:
+            yield _checked(reader, name)
+    except MemoryError:  # other clips take less
+        raise AudioError(f"{name} takes more memory to decode than there is") from None
+
+
+@contextmanager
+def _opened(raw: RawAudio, name: str) -> Iterator[_Reader]:
+    import soundfile
+
     container = _pyav.container(raw.data)
     try:
         file = soundfile.SoundFile(_Stream(raw.data))
@@ -211,15 +223,14 @@ def _open(raw: RawAudio) -> Iterator[_Reader]:
             raise AudioError(f"{name} is no audio file that libsndfile reads ({_said(error)})") from None
         file = None
     if file is None or (file.frames == _UNKNOWN and container is not None):
-        yield _checked(_Whole(*_pyav.decode(raw.data, str(container), name)), name)
+        yield _Whole(*_pyav.decode(raw.data, str(container), name))
         return
     with file:
         if file.format == "MP3" and not _states_length(raw.data):
             with _damage(name), soundfile.SoundFile(_FarEnd(raw.data)) as far:
-                reader: _Reader = _Whole(_read(far, far.frames, name), far.samplerate)
+                yield _Whole(_read(far, far.frames, name), far.samplerate)
         else:
-            reader = _Sndfile(file, name)
-        yield _checked(reader, name)
+            yield _Sndfile(file, name)
 
 
 def _read(file: soundfile.SoundFile, wanted: int, name: str) -> np.ndarray:

@@ -68,8 +68,8 @@ class AudioStore:
             )
         try:
             raw = source.read(handle["row"], handle["column"])
-        except (LookupError, OverflowError) as error:  # a handle out of a file may name any row
-            raise AudioError(f"{place(handle)}: the data set has no such clip") from error
+        except (LookupError, OverflowError, ValueError) as error:  # a handle out of a file may name any row and column
+            raise AudioError(f"{place(handle)}: the data set has no such clip ({error})") from error
         digest = hashlib.sha256(raw.data).hexdigest()
         if digest != handle["sha256"]:
             raise AudioError(
