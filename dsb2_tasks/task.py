@@ -12,6 +12,7 @@ import inspect
 import logging
 import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -122,6 +123,7 @@ class DSB2Task(ConfigurableTask):
             metric_list=[],
             metadata={**metadata, "dsb2": {**self.spec.model_dump(mode="json", exclude_defaults=True), "read_from": self.data}},
         )
+        self._instances = None  # lm-eval sets it only where requests are built
         super().__init__(config=own)
         if self.data == "samples" and not all(source.is_local for source in self.spec.data):
             self.VERSION: str = f"{self.config.metadata.get('version', 0)}-samples"
@@ -192,11 +194,13 @@ class DSB2Task(ConfigurableTask):
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Documents of one rank as ``(number, document)``; touches no document of another rank.
 
-        With ``samples`` the number counts within that list, in the order given, which is how lm-eval maps it back.
+        With ``samples`` the number counts within that list, in the order given, which is how lm-eval maps it back.  Those that
+        were asked about are not made again: lm-eval keeps the requests, and all samples, to the end of a run.
         """
         chosen = self._chosen(limit, samples)
+        asked = {request.doc_id: request.doc for request in self._instances or ()}
         for number in range(int(rank), len(chosen), int(world_size)):
-            yield number, self._docs[chosen[number]]
+            yield number, asked[number] if number in asked else self._docs[chosen[number]]
 
     def _chosen(self, limit: int | None, samples: list[int] | None) -> Sequence[int]:
         """Places of the documents of this run, of all ranks."""
@@ -228,6 +232,7 @@ class DSB2Task(ConfigurableTask):
         if cache_requests:
             log.warning("%s: --cache_requests is ignored: it would mix up data sets, and building takes no time here", self.name)
         busy = min(world_size, len(self._chosen(limit, samples))) or 1
+        self._instances = None  # those of an evaluation before this one may be of other documents
         super().build_all_requests(
             limit=limit, samples=samples, rank=rank % busy, world_size=world_size, cache_requests=False, **kwargs
         )
@@ -244,7 +249,7 @@ class DSB2Task(ConfigurableTask):
         result: dict[str, Any] = {}
         for name, row in rows.items():
             result[name] = row
-            result[f"{name}_stderr"] = None
+            result[sys.intern(f"{name}_stderr")] = None  # lm-eval keeps the names with every sample
         return result
 
     def dump_config(self) -> dict[str, Any]:

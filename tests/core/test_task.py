@@ -137,6 +137,17 @@ def test_documents_of_one_rank(make: Callable[..., Any]) -> None:
         list(task.doc_iterator(samples=[9]))
 
 
+def test_what_was_asked_about_is_not_made_again_and_never_mixed_up(make: Callable[..., Any]) -> None:
+    task = make(["cat", "dog"] * 3)
+    task.build_all_requests(limit=4, rank=1, world_size=2)
+    asked = {request.doc_id: request.doc for request in task.instances}
+    again = dict(task.doc_iterator(limit=4, rank=1, world_size=2))
+    assert list(again) == list(asked) == [1, 3] and all(again[n] is asked[n] for n in again)
+    task.build_all_requests(samples=[4, 5], rank=0, world_size=1)  # numbers as before, other documents
+    assert [(n, doc["audio"][0]["row"]) for n, doc in task.doc_iterator(samples=[4, 5])] == [(0, 4), (1, 5)]
+    assert [request.doc["audio"][0]["row"] for request in task.instances] == [4, 5]
+
+
 def test_a_document_that_samples_names_twice_is_refused(make: Callable[..., Any]) -> None:
     with pytest.raises(SamplesError, match=r"--samples names \[1\] twice"):
         list(make(["cat", "dog"]).doc_iterator(samples=[1, 0, 1]))
