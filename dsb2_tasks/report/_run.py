@@ -124,7 +124,7 @@ def _lm_eval(run: Run) -> str:
     if arguments:
         words += ["--model_args", _pairs(arguments)]
     if metadata := _metadata(run, arguments):
-        words += ["--metadata", _pairs(metadata)]
+        words += ["--metadata", json.dumps(metadata, default=str)]  # lm-eval 0.4.12 takes nothing else
     for key in ("limit", "batch_size", "device", "gen_kwargs"):
         value = config.get(key)
         if value not in (None, "", {}, []):

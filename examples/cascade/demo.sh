@@ -21,4 +21,4 @@ tasks=(
     dsb2_audio_editing_identification        # text
 )
 lm_eval --tasks "$(IFS=,; echo "${tasks[*]}")" --model dsb2-cascade --model_args asr=demo,llm=demo,beam_size=1 \
-    --batch_size 8 --metadata data=samples --limit 1 --output_path "${1:-results}" --log_samples
+    --batch_size 8 --metadata '{"data": "samples"}' --limit 1 --output_path "${1:-results}" --log_samples

@@ -574,7 +574,7 @@ TASKS = ",".join(
 def _command(server: FakeServer, out: Path, *more: str) -> tuple[list[str], dict[str, str]]:
     model = f"base_url={server.url},model=served,concurrency=3,retries=1"
     command = [sys.executable, "-m", "lm_eval", "--tasks", TASKS, "--model", "dsb2-api", "--model_args", model, *more]
-    command += ["--metadata", "data=samples", "--log_samples", "--output_path", str(out)]
+    command += ["--metadata", '{"data": "samples"}', "--log_samples", "--output_path", str(out)]
     return command, {**os.environ, "DSB2_CACHE": str(out / "cache"), "OPENAI_API_KEY": "sk-very-secret"}
 
 

@@ -11,7 +11,7 @@ TASKS = ("dsb2_speaker_counting_libritts_clean", "dsb2_chord_classification_guit
 
 
 def arguments(cache: Path, model_args: str) -> list[str]:
-    model = ["--model", "hf-audio", "--model_args", f"pretrained=tiny,{model_args}", "--metadata", "data=samples"]
+    model = ["--model", "hf-audio", "--model_args", f"pretrained=tiny,{model_args}", "--metadata", '{"data": "samples"}']
     return ["--tasks", ",".join(TASKS), *model, "--log_samples", "--use_cache", str(cache)]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from dsb2_tasks import catalog
 
-TINY = ("--model", "hf-audio", "--model_args", "pretrained=tiny", "--metadata", "data=samples")
+TINY = ("--model", "hf-audio", "--model_args", "pretrained=tiny", "--metadata", '{"data": "samples"}')
 KNOWN = catalog.read_catalog([catalog.yaml_root()])
 
 
@@ -91,7 +91,7 @@ def test_no_hub_is_one_error_that_names_the_way_out(lm_eval: Callable) -> None:
 
 
 def test_the_default_model_that_cannot_be_had_is_named(lm_eval: Callable) -> None:
-    run = lm_eval("--tasks", "dsb2_superb_sd_libri2mix", "--model", "hf-audio", "--metadata", "data=samples", check=False)
+    run = lm_eval("--tasks", "dsb2_superb_sd_libri2mix", "--model", "hf-audio", "--metadata", '{"data": "samples"}', check=False)
     assert run.status != 0
     assert "Qwen/Qwen2-Audio-7B-Instruct" in run.printed and "pretrained=" in run.printed
 

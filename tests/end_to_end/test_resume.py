@@ -40,7 +40,7 @@ def command(out: Path) -> list[str]:
         TASKS,
         *model,
         "--metadata",
-        "data=samples",
+        '{"data": "samples"}',
         "--log_samples",
         "--output_path",
         str(out),

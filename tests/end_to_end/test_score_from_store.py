@@ -23,7 +23,15 @@ def test_the_store_gives_the_numbers_of_the_run(lm_eval: Callable[..., Run], tmp
         return done.output
 
     run = lm_eval(
-        "--tasks", TASK, "--model", "hf-audio", "--model_args", "pretrained=tiny", "--metadata", "data=samples", "--log_samples"
+        "--tasks",
+        TASK,
+        "--model",
+        "hf-audio",
+        "--model_args",
+        "pretrained=tiny",
+        "--metadata",
+        '{"data": "samples"}',
+        "--log_samples",
     )
     store = str(run.folder / "cache" / "responses")
     dsb2(store, "--tasks", TASK, "--data", "samples", "-o", str(tmp_path / "o.json"))

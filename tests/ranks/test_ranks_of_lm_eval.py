@@ -68,7 +68,7 @@ TOTAL = sum(map(len, SAMPLES.values()))
 
 
 def command(out: Path) -> list[str]:
-    model = ["--model", "hf-audio", "--model_args", "pretrained=tiny", "--metadata", "data=samples"]
+    model = ["--model", "hf-audio", "--model_args", "pretrained=tiny", "--metadata", '{"data": "samples"}']
     chosen = ["--tasks", ",".join(SAMPLES), "--samples", json.dumps(SAMPLES)]
     return ["-m", "lm_eval", *chosen, *model, "--log_samples", "--output_path", str(out)]
 

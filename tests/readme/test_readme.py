@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import inspect
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from lm_eval.utils import simple_parse_args_string
 
 from dsb2_tasks import catalog, hooks, metrics, plugin, spec
 from dsb2_tasks.models._cascade_demo import ASR, DemoUnavailable, demo_folder
@@ -26,6 +28,8 @@ COMMANDS = [line for language, body in FENCES if language in ("bash", "console",
 KNOWN = catalog.read_catalog([catalog.yaml_root()])
 
 CASCADE = "--model dsb2-cascade"
+#: As the README says of lm-eval 0.4.12; there its commands are tested in that form.
+JSON_ONLY = importlib.metadata.version("lm-eval") == "0.4.12"
 #: Commands that run here as they stand; every other one is checked name by name.
 RUN = [c for c in COMMANDS if "lm_eval" in c and ("data=samples" in c or "DSB2_NO_AUTOLOAD" in c)]
 #: Of "Add a task": they need the folder that is told of there.
@@ -43,6 +47,9 @@ def _words(command: str) -> tuple[dict[str, str], list[str]]:
     while words and re.fullmatch(r"[A-Z][A-Z0-9_]*=.*", words[0]):
         name, _, value = words.pop(0).partition("=")
         settings[name] = value
+    if JSON_ONLY and "--metadata" in words:
+        place = words.index("--metadata") + 1
+        words[place] = json.dumps(simple_parse_args_string(words[place]))
     return settings, words
 
 

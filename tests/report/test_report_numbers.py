@@ -203,7 +203,7 @@ def test_the_command_repeats_the_run(runs: dict[str, Run], monkeypatch: pytest.M
         "--tasks": "dsb2_all",
         "--model": "hf-audio",
         "--model_args": "pretrained=a model,dtype=float16",
-        "--metadata": "data=samples",
+        "--metadata": '{"data": "samples"}',
         "--limit": "2",
         "--batch_size": "4",
         "--gen_kwargs": "temperature=0.5",
