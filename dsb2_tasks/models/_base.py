@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from lm_eval.api.model import LM
 
-from dsb2_tasks.audio import clean_answer, failure, read_failure
+from dsb2_tasks.audio import failure, read_failure
 from dsb2_tasks.compat import Request, read_request
 from dsb2_tasks.models._args import SettingError
 from dsb2_tasks.models._chat import Chat, dump_chat, read_chat
@@ -160,6 +160,10 @@ class AudioLM(LM):
                         self._deliver(texts, pending[j], read, asked[j], reply)
                     self._asked += len(replies)
                     progress.done(j for j, _ in replies)
+        except KeyboardInterrupt as stopped:  # shown below the traceback, or in place of one
+            kept = "none is kept, for resume=false" if self._store is None else "the same command goes on with the others"
+            stopped.add_note(f"{self._found + self._asked} of {len(places)} requests were answered; {kept}")
+            raise
         finally:
             self._seconds += time.monotonic() - started
             if self._store is not None:
@@ -216,7 +220,7 @@ class AudioLM(LM):
     def _deliver(
         self, texts: list[str | None], same: list[int], read: list[Request], question: Question, reply: Answer | Failure
     ) -> None:
-        text = clean_answer(reply.text) if isinstance(reply, Answer) else failure(reply.kind, reply.reason)
+        text = reply.delivered if isinstance(reply, Answer) else failure(reply.kind, reply.reason)
         sampling = question.generation.sampling
         self._tally.note(f"{question.key}-{same[0]}" if sampling else question.key, reply, {read[i].task for i in same} - {""})
         for i in same:

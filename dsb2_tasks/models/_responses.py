@@ -33,10 +33,13 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from dsb2_tasks.audio import clean_answer
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +64,14 @@ class Answer:
     events: tuple[str, ...] = ()
     capped: bool = False
     windows: int = 1
+
+    @property
+    def delivered(self) -> str:
+        """The text as lm-eval gets it: without imitations of a failure, and with U+FFFD for half a character.
+
+        Servers escape in JSON, so an answer may end within a character, and lm-eval would lose the samples of its task.
+        """
+        return clean_answer(self.text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def response_key(
@@ -283,13 +294,8 @@ def read_records(path: Path, model: Mapping[str, Any]) -> list[tuple[str, Record
     Raises:
         StoreError: The file cannot be read at all.
     """
-    try:
+    with _reading(path):
         lines = path.read_bytes().split(b"\n")
-    except OSError as error:  # to go on without it would be to ask again for all that stands there
-        raise StoreError(
-            f"{path}: cannot be read ({error.strerror or error}); mend its rights, or keep answers elsewhere with "
-            f"responses=<folder>"
-        ) from error
     last = lines.pop()  # empty, unless the writer was killed in the middle of a line or is writing just now
     if last:
         log.warning("%s ends in the middle of a line; this answer will be asked for again", path)
@@ -311,12 +317,28 @@ def read_records(path: Path, model: Mapping[str, Any]) -> list[tuple[str, Record
 
 
 def read_model(path: Path) -> dict[str, Any] | None:
-    """The model whose answers a file holds; None if its first line does not say in this format."""
-    with path.open("rb") as file:
+    """The model whose answers a file holds; None if its first line does not say in this format.
+
+    Raises:
+        StoreError: The file cannot be read at all.
+    """
+    with _reading(path), path.open("rb") as file:
         header = _parse(file.readline())
     if not isinstance(header, dict) or header.get(_HEADER) != FORMAT or not isinstance(header.get("model"), dict):
         return None
     return dict(header["model"])
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Stops where a file cannot be read: to go on would be to ask again for all that stands in it."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be read ({error.strerror or error}); mend its rights, or keep answers elsewhere with "
+            f"responses=<folder>"
+        ) from error
 
 
 def _header(model: Mapping[str, Any]) -> dict[str, Any]:

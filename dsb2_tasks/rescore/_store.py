@@ -37,7 +37,7 @@ def from_store(
             doc = docs[number]
             answer = stored.answers.get(question_key(doc["dsb2_prompt"], [handle["sha256"] for handle in doc["audio"]]))
             if answer is not None:
-                documents.append(Document(number, doc, answer.text))
+                documents.append(Document(number, doc, answer.delivered))
         if documents:
             missing = len(docs) - len(documents)
             found.append(Answered(name, spec, version, data, documents, len(docs), missing, hook_of(known[name])))

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +33,11 @@ from dsb2_tasks.models._responses import Answer, ResponseStore
 
 TASKS = ("dsb2_superb_qbe_quesst14", "dsb2_superb_asr_librispeech", "dsb2_sound_position_prediction")
 #: What the model says, drawn by question: some of it can be read, some not.
-_SAYINGS = ("Yes.", "no", "The answer is (A).", "90 degrees", "hello world", "I would rather not say.", "", "\u4f60\u597d \ud83d")
+_SAYINGS = ("Yes.", "no", "yes", "No, 90 degrees", "I would rather not say: 120", "", "\u4f60\u597d \ud83d hello world")
 #: What may differ between two runs of the same: clocks, and how much of it was found in the store.
 CLOCKS = {"date", "start_time", "end_time", "total_evaluation_time_seconds", "time"}
+#: Python's names of what is done with files.
+_STEPS = ("open", "os.mkdir", "os.rename", "os.remove", "os.truncate")
 IDENTITY = {"name": "made-up", "version": 1}
 
 
@@ -175,6 +178,8 @@ def evaluate(place: Place, lm: MadeUp) -> None:
             metadata={"data": "samples"},
             verbosity="ERROR",
         )
+    if results is None:  # of a rank above 0
+        return
     samples = results.pop("samples")
     tracker.save_results_aggregated(results=results, samples=samples)
     for name in results["configs"]:
@@ -201,6 +206,8 @@ class Child:
                     try:
                         function()
                         status = 0
+                    except SystemExit as end:
+                        status = int(end.code or 0)
                     except BaseException:
                         traceback.print_exc()
             finally:
@@ -210,7 +217,7 @@ class Child:
         """Sends a signal; harmless where the child has ended but was not waited for."""
         os.kill(self.pid, number)
 
-    def wait(self, timeout_s: float = 60) -> int:
+    def wait(self, timeout_s: float = 120) -> int:
         """Exit status, negative for the number of a signal."""
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
@@ -231,3 +238,47 @@ def run(place: Place, **model: Any) -> Child:
     """Begins a run, or goes on with one, in a child."""
     place.root.mkdir(parents=True, exist_ok=True)
     return Child(lambda: evaluate(place, MadeUp(place, **model)), place.root / "said.txt")
+
+
+def go_on(place: Place, whole: Place, **model: Any) -> None:
+    """The last run of a place: it asks only for what was not kept, and ends as if nothing had been."""
+    kept, before = place.stored(), len(place.all_asked())
+    child = run(place, **model)
+    assert child.wait() == 0, child.said()
+    asked = place.all_asked()[before:]
+    assert Counter(asked) == Counter(whole.stored().keys() - kept.keys()), "an answer was lost, or asked for twice"
+    assert place.stored() == whole.stored() == {key: saying(key) for key in whole.stored()}
+    assert place.results() == whole.results()
+    assert place.samples() == whole.samples()
+
+
+def steps(function: Callable[[], object], last: int | None, below: Sequence[Path], folder: Path) -> list[str]:
+    """The steps of a function on files, taken in a child that is killed before its step number ``last``.
+
+    Args:
+        function: What is run.
+        last: Counted from 0; None to let it end.
+        below: What counts: steps on files whose paths begin so.
+        folder: For notes of this.
+    """
+    noted, said = folder / "steps.txt", folder / "said.txt"
+    noted.unlink(missing_ok=True)
+
+    def child() -> None:
+        log = os.open(noted, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        taken = 0
+
+        def step(event: str, arguments: tuple[Any, ...]) -> None:
+            nonlocal taken
+            if event in _STEPS and any(str(argument).startswith(tuple(map(str, below))) for argument in arguments):
+                if taken == last:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                taken += 1
+                os.write(log, f"{event} {arguments[0]}\n".encode())
+
+        sys.addaudithook(step)
+        function()
+
+    status = Child(child, said).wait()
+    assert status == (0 if last is None else -signal.SIGKILL), said.read_text()
+    return noted.read_text().splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from _fault_runs import Place, run
+from _fault_runs import TASKS, Place, run
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +14,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("whole"))
     child = run(place)
     assert child.wait() == 0, child.said()
+    assert len(place.stored()) == sum(map(len, place.samples().values())) == 4 * len(TASKS)
     return place
 
 
