@@ -85,8 +85,8 @@ class _Main(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
             raise
-        except (KeyboardInterrupt, EOFError, click.Abort):
-            raise _Failure("interrupted", INTERRUPTED) from None
+        except (KeyboardInterrupt, EOFError, click.Abort) as stopped:
+            raise _Failure(": ".join(["interrupted", *getattr(stopped, "__notes__", [])]), INTERRUPTED) from None
         except Exception as error:
             if ctx.params["debug"]:
                 raise

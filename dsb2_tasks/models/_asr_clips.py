@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
 from dsb2_tasks.audio import STORE, AudioError, AudioPolicy, Clip, prepare
-from dsb2_tasks.models._ahead import ahead
+from dsb2_tasks.models._ahead import Workers, ahead
 from dsb2_tasks.models._asr import Recognizer
 from dsb2_tasks.models._batching import make_batches
 from dsb2_tasks.models._responses import Answer, ResponseStore, response_key
@@ -87,22 +86,18 @@ class Transcripts:
     def _transcribe(
         self, missing: list[ClipKey], clips: Mapping[ClipKey, dict[str, Any]]
     ) -> Iterator[dict[ClipKey, Answer | Failure]]:
-        with ThreadPoolExecutor(_DECODERS, thread_name_prefix="dsb2-decode") as pool:
-            try:
-                lengths = dict(zip(missing, pool.map(lambda key: _seconds(clips[key]), missing), strict=True))
-                unreadable = {key: length for key, length in lengths.items() if isinstance(length, Failure)}
-                if unreadable:
-                    yield dict(unreadable)
-                readable = [(key, length) for key, length in lengths.items() if not isinstance(length, Failure)]
-                batches = make_batches(
-                    [length for _, length in readable], [language for (_, language), _ in readable], size=self._batch_size
-                )
-                keys = ([readable[i][0] for i in batch] for batch in batches)
-                for batch in ahead(pool, lambda key: self._prepare(clips[key]), keys, _PREFETCH):
-                    yield self._recognize(dict(batch))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        with Workers(_DECODERS, "dsb2-decode") as pool:
+            lengths = dict(zip(missing, pool.map(lambda key: _seconds(clips[key]), missing), strict=True))
+            unreadable = {key: length for key, length in lengths.items() if isinstance(length, Failure)}
+            if unreadable:
+                yield dict(unreadable)
+            readable = [(key, length) for key, length in lengths.items() if not isinstance(length, Failure)]
+            batches = make_batches(
+                [length for _, length in readable], [language for (_, language), _ in readable], size=self._batch_size
+            )
+            keys = ([readable[i][0] for i in batch] for batch in batches)
+            for batch in ahead(pool, lambda key: self._prepare(clips[key]), keys, _PREFETCH):
+                yield self._recognize(dict(batch))
 
     def _prepare(self, handle: dict[str, Any]) -> list[Clip] | Failure:
         try:

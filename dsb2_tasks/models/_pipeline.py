@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from dsb2_tasks.models._ahead import ahead, one_ahead
+from dsb2_tasks.models._ahead import Workers, ahead, one_ahead
 from dsb2_tasks.models._base import Question
 from dsb2_tasks.models._batching import cut_batches, make_batches
 from dsb2_tasks.models._generator import Generator, out_of_memory
@@ -86,16 +85,11 @@ class Pipeline:
         Raises:
             ModelStopped: The model failed.
         """
-        decoders = ThreadPoolExecutor(_DECODERS, thread_name_prefix="dsb2-decode")
-        encoder = ThreadPoolExecutor(1, thread_name_prefix="dsb2-encode")
-        try:
+        with Workers(_DECODERS, "dsb2-decode") as decoders, Workers(1, "dsb2-encode") as encoder:
             parts = self._parts(questions, decoders)
             yield from self._answers(one_ahead(encoder, parts) if self._prefetch else parts)
-        finally:
-            for pool in (encoder, decoders):
-                pool.shutdown(wait=False, cancel_futures=True)
 
-    def _parts(self, questions: Sequence[Question], decoders: ThreadPoolExecutor) -> Iterator[_Part]:
+    def _parts(self, questions: Sequence[Question], decoders: Workers) -> Iterator[_Part]:
         """Everything that is to be asked, made ready in order; runs beside the model."""
         lengths = list(decoders.map(self._preparer.seconds, questions))
         unreadable: Replies = [(i, n) for i, n in enumerate(lengths) if isinstance(n, Failure)]

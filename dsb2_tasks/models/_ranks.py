@@ -7,14 +7,23 @@ operations below.  Ranks are global ones (``RANK`` of torchrun), so several mach
 from __future__ import annotations
 
 import itertools
+import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-#: A rank may wait this long for a slower one; its clips may be longer. torchrun ends all ranks when one dies.
+log = logging.getLogger(__name__)
+
+#: A rank may wait this long for a slower one; its clips may be longer. torchrun ends all ranks when one dies; without it the
+#: connection of one that died breaks, so that only a machine that is gone without a word is waited for that long.
 _PATIENCE = timedelta(days=2)
 _ABSENT = object()
+
+
+class RankLost(RuntimeError):
+    """Another process of the run is gone; the message says what is kept."""
 
 
 class Ranks:
@@ -52,7 +61,8 @@ class Ranks:
             return tensor
         from accelerate.utils import gather
 
-        return gather(tensor)
+        with self._together():
+            return gather(tensor)
 
     def gather_object(self, obj: Any, dst: int = 0) -> list[Any] | None:
         """Objects of all ranks in rank order on rank ``dst``, None on the others."""
@@ -61,13 +71,35 @@ class Ranks:
         import torch.distributed
 
         found: list[Any] | None = [None] * self.world_size if self.rank == dst else None
-        torch.distributed.gather_object(obj, found, dst=dst, group=self._objects)
+        with self._together():
+            torch.distributed.gather_object(obj, found, dst=dst, group=self._objects)
         return found
 
     def barrier(self) -> None:
         """Waits for all ranks."""
         if self._state is not None:
-            self._state.wait_for_everyone()
+            import torch.distributed
+
+            log.info("process %d of %d is done, and waits for the others", self.rank + 1, self.world_size)
+            with self._together():
+                torch.distributed.barrier(group=self._objects)  # over gloo: NCCL does not notice a rank that is gone
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """Says in what exchanges with the other ranks fail.
+
+        Raises:
+            RankLost: One of them is gone.
+        """
+        try:
+            yield
+        except RuntimeError as error:
+            raise RankLost(
+                f"process {self.rank + 1} of {self.world_size}: another process of this run has ended, or cannot be reached any "
+                f"more ({' '.join(str(error).split())[:300]}); what it said before tells why. What was answered is in the "
+                f"response stores of all processes, unless resume=false: the same command goes on from there, with any number of "
+                f"processes"
+            ) from error
 
 
 def in_document_order(gathered: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

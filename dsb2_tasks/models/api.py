@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dsb2_tasks.audio import AudioError, AudioPolicy
 from dsb2_tasks.endpoint import Endpoint, EndpointError, Failed, Reply
-from dsb2_tasks.models._ahead import ahead
+from dsb2_tasks.models._ahead import Workers, ahead
 from dsb2_tasks.models._api_body import check_request, make_body
 from dsb2_tasks.models._api_files import CONTAINERS, AudioFile, Files, make_files
 from dsb2_tasks.models._args import ModelArgError, check_args, read_choice, read_count, read_seconds, refuse_secrets
@@ -240,7 +239,7 @@ class APIModel(AudioLM):
             except AudioError as error:
                 return Failure("audio_error", error.reason)
 
-        def bodies(pool: ThreadPoolExecutor) -> Iterator[dict[str, Any]]:
+        def bodies(pool: Workers) -> Iterator[dict[str, Any]]:
             for ((i, made),) in ahead(pool, files, ([i] for i in range(len(questions))), _DECODERS):
                 if isinstance(made, Failure):
                     unreadable.append((i, made))
@@ -251,7 +250,7 @@ class APIModel(AudioLM):
                     yield self._body(questions[i], clips)
 
         with (
-            ThreadPoolExecutor(_DECODERS, thread_name_prefix="dsb2-decode") as pool,
+            Workers(_DECODERS, "dsb2-decode") as pool,
             closing(self._endpoint.chat(bodies(pool))) as replies,
         ):
             try:
