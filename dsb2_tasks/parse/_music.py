@@ -27,8 +27,9 @@ _MIDI = re.compile(r"(?<![\w.,-])\d{1,3}(?![\w.]*\d)(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,9}(?:\.\d{1,15})?")
 #: What is said about beats in numbers and is no time.
 _TEMPO = re.compile(
-    r"\b(?:tempo|bpm)\b\D{0,20}\d+(?:\.\d+)?|\d+(?:\.\d+)?\s*(?:bpm\b|beats?\s*(?:per|/)\s*min\w*|(?:down)?beats?\b)"
-    r"|\b(?:down)?beat\s*#?\d+\s*[:.)-]|\b\d+\s*/\s*\d+\b|^\s*\d+\s*[.):]\s+(?=\d)",
+    r"\b(?:tempo|bpm)\b\D{0,20}\d+(?:\.\d+)?"
+    r"|(?<!\d)\d++(?:\.\d++)?+\s*+(?:bpm\b|beats?\s*(?:per|/)\s*min\w*|(?:down)?beats?\b)"
+    r"|\b(?:down)?beat\s*#?\d+\s*[:.)-]|\b\d+\s*/\s*\d+\b|^[^\S\n]*\d+\s*[.):]\s+(?=\d)",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED = re.compile(r"^[ \t|]*(\d{1,4})[ \t]*(?:[.):][ \t]+|[|\t][ \t]*)(?=[\dA-Ga-g])", re.MULTILINE)

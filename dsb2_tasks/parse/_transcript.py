@@ -33,7 +33,7 @@ _REFUSAL_WORD = re.compile(
 _ANSWER_CUE = re.compile(r"\banswer\s*(?:is\b\s*:?|[:=])", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?\n]+")
 _AFTER_QUOTE = " \t\n.,!?;*"
-_FENCE = re.compile(r"^`{3}\w*\s*|\s*`{3}$")
+_FENCE = re.compile(r"^`{3}\w*")
 
 
 def extract_transcript(answer: str) -> tuple[str | None, str]:
@@ -49,7 +49,7 @@ def extract_transcript(answer: str) -> tuple[str | None, str]:
     Returns:
         The text and ``json``, ``preamble``, ``quoted`` or ``whole``; or None and ``empty`` or ``refusal``.
     """
-    text = _FENCE.sub("", clean(answer)).replace("**", "").strip()
+    text = _FENCE.sub("", clean(answer)).removesuffix("```").replace("**", "").strip()
     if not text:
         return None, "empty"
     if _is_refusal(text):

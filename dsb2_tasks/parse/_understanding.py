@@ -84,7 +84,8 @@ def _slot_heads(types: tuple[str, ...]) -> re.Pattern[str]:
     known = (re.sub(r"[\s_]+", "[ _]", re.escape(name).replace("\\ ", " ")) for name in sorted(types, key=len, reverse=True))
     names = "|".join(known) if types else _IDENTIFIER
     before = r"(?<=[.:])\s" if types else r"(?<=\.)\s"
-    return re.compile(rf"(?:^|[,;\n{{]|{before})[\s\"'>-]*({names})[\"']?[ \t]*[:=](?![/\d]\S)", re.IGNORECASE if types else 0)
+    head = rf"(?:^|[,;\n{{]|{before})[\s\"'>-]{{0,80}}+({names})[\"']?[ \t]*[:=](?![/\d]\S)"
+    return re.compile(head, re.IGNORECASE if types else 0)
 
 
 def _colon_slots(text: str, types: Sequence[str]) -> Iterator[Typed]:
@@ -166,7 +167,7 @@ def _phrase(text: str) -> str:
 @lru_cache(maxsize=16)
 def _entity_patterns(types: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     names = "|".join(re.escape(name).replace("\\ ", "[ _]") for name in sorted(types, key=len, reverse=True))
-    head = re.compile(rf"(?:^|[,;\n])[\s>\"'(\[-]*({names})s?[\"']?\s*(?:[:=]|\s-\s)", re.IGNORECASE)
+    head = re.compile(rf"(?:^|[,;\n])[\s>\"'(\[-]{{0,80}}+({names})s?[\"']?\s*(?:[:=]|\s-\s)", re.IGNORECASE)
     tail = re.compile(rf"[(\[]\s*({names})\s*[)\]]", re.IGNORECASE)
     return head, tail
 
