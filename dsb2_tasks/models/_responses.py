@@ -39,8 +39,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dsb2_tasks.audio import clean_answer
-
 log = logging.getLogger(__name__)
 
 FORMAT = 1
@@ -71,6 +69,8 @@ class Answer:
 
         Servers escape in JSON, so an answer may end within a character, and lm-eval would lose the samples of its task.
         """
+        from dsb2_tasks.audio import clean_answer
+
         return clean_answer(self.text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -228,10 +228,11 @@ class ResponseStore:
 
     def close(self) -> None:
         """Gives the file free; a later :meth:`add` opens one again."""
+        if self._file is None:
+            return
         file, self._file = self._file, None
         try:
-            if file is not None:
-                file.close()
+            file.close()
         except OSError as error:  # network file systems say so late that there was no room
             log.error("%s: %s; the last answers may be missing there, and would be asked for again", file.name, error.strerror)
 
