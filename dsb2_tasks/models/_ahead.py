@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 _END: Any = object()
 #: What work that is under way may take when its results are wanted no more; then it is left to the end of the process.
-_ENDING_SECONDS = 3.0
+_ENDING_SECONDS = 2.0
 
 
 class Workers(Executor):

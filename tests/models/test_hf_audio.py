@@ -232,30 +232,6 @@ def test_use_cache_does_not_keep_failures(load: Load, shelf: Shelf, tmp_path: An
 # ---------------------------------------------------------------- trouble
 
 
-def test_memory_runs_out(load: Load, shelf: Shelf, monkeypatch: Patch) -> None:
-    requests = mixed(shelf)
-    expected = load(resume=False).generate_until(requests)
-
-    def full(call: int, rows: int) -> Exception | None:
-        if rows <= 2:
-            return None
-        return torch.OutOfMemoryError("CUDA out of memory.") if call % 2 else RuntimeError("CUDA error: out of memory")
-
-    lm = load(batch_size=8)
-    ear = Listening(lm, monkeypatch, full)
-    assert lm.generate_until(requests) == expected
-    assert ear.rows[:3] == [8, 4, 2] and max(ear.rows[2:]) == 2
-    assert lm.get_model_info()["dsb2_model"]["time"]["out_of_memory_halvings"] == 2
-    assert len(stored(lm)) == len(requests)
-
-
-def test_one_request_too_large_for_memory_ends_the_run(load: Load, shelf: Shelf, monkeypatch: Patch) -> None:
-    lm = load()
-    Listening(lm, monkeypatch, lambda call, rows: torch.OutOfMemoryError("CUDA out of memory."))
-    with pytest.raises(RuntimeError, match="one request alone does not fit"):
-        lm.generate_until([request("What is said?", shelf.put(tone(300, 1)))])
-
-
 @pytest.mark.parametrize("data", [b"", b"this is text", wav(tone(300, 1))[:30]])
 def test_a_broken_clip_fails_alone(load: Load, shelf: Shelf, data: bytes, monkeypatch: Patch) -> None:
     good = [request("What is said?", shelf.put(tone(200 + 100 * i, 1))) for i in range(3)]
