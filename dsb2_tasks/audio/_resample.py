@@ -30,6 +30,8 @@ QUALITY = {
 MAX_TERM = 2000
 #: Outputs computed by one step of a convolution; below, oneDNN is up to ten times slower.
 _OUTPUTS = 32
+#: Samples that are convolved at once: of hours of audio only the result takes memory.
+_INPUTS = 1 << 22
 #: Convolutions that share the outputs of a step; more of them skip more taps that are zero, and cost more each.
 _PIECES = 5
 #: Taps below this share of the largest are left out: they change no float32.
@@ -74,16 +76,19 @@ def _convolve(samples: np.ndarray, steps: Fraction) -> np.ndarray:
     import torch
 
     filters, width, stride = _filter(steps.denominator, steps.numerator)
-    flat = torch.from_numpy(np.ascontiguousarray(samples)).reshape(-1, 1, samples.shape[-1])
+    flat = samples.reshape(-1, 1, samples.shape[-1])
     number = samples.shape[-1] // stride + 1
+    # numpy pads and collects: torch would start threads for either, which on a busy machine takes longer than the work.
+    padded = torch.from_numpy(np.pad(flat, ((0, 0), (0, 0), (width, width + stride))))
+    result = np.empty((len(flat), number, sum(len(kernel) for _, kernel in filters)), np.float32)
+    done = 0
     with torch.inference_mode():
-        padded = torch.nn.functional.pad(flat, (width, width + stride))
-        parts = []
         for first, kernel in filters:
             seen = padded[..., first : first + (number - 1) * stride + kernel.shape[-1]]
-            parts.append(torch.nn.functional.conv1d(seen, kernel, stride=stride))
-        result = torch.cat(parts, dim=1)
-        return result.transpose(1, 2).reshape(*samples.shape[:-1], -1).numpy()
+            part = torch.nn.functional.conv1d(seen, kernel, stride=stride)
+            result[..., done : done + len(kernel)] = part.numpy().transpose(0, 2, 1)
+            done += len(kernel)
+    return result.reshape(*samples.shape[:-1], -1)
 
 
 @lru_cache(maxsize=8)

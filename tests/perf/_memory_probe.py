@@ -1,13 +1,15 @@
-"""One measured evaluation in a process of its own: ``python _memory_probe.py ours|vanilla DATA``; prints one JSON line.
+"""One measured evaluation in a process of its own: ``python -m tests.perf._memory_probe ours|vanilla DATA``; prints JSON.
 
 What is measured is anonymous memory (RssAnon): what a process really holds, without pages of mapped files that the
-kernel can drop.  Imports are done before the first reading, so that only data and requests count.
+kernel can drop.  Imports are done before the first reading, and a child fills the cache of datasets, so that only data and
+requests count.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import threading
 import time
@@ -74,6 +76,11 @@ def main(mode: str, data: Path) -> None:
         loglikelihood_rolling = loglikelihood
 
     manager = TaskManager(include_path=[str(data / mode)], include_defaults=False)
+    if (child := os.fork()) == 0:
+        manager.load(["memory"])
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError("the task could not be loaded")
     before = anonymous_mb()
     peak = Peak()
     peak.start()

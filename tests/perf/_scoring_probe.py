@@ -2,6 +2,7 @@
 
 What is timed is what scoring saved answers costs: reading each answer by its task's kind, counting it for every metric, and
 the corpus values with their standard errors.  Documents are those of the embedded samples, again and again; answers differ.
+The other benchmarks of scoring take their answers from here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import json
 import random
 import time
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,48 +57,77 @@ def answer(right: str, wrong: str, chance: random.Random) -> str:
     return text
 
 
-def documents(name: str, task: catalog.TaskEntry) -> tuple[list[dict[str, Any]], TaskSpec]:
-    """The documents of a task without clips, and its specification with the options settled."""
-    docs = Docs(name, task.spec, [open_rows(source, "samples", task.path.parent, name) for source in task.spec.data])
-    rows = [docs.text(index) for index in range(len(docs))]
-    return rows, hooks.close_options(task.spec, rows)
+@dataclass(frozen=True)
+class Stored:
+    """Answers to one task.
+
+    Attributes:
+        entry: The task.
+        spec: Its specification, with the options settled.
+        docs: Its documents.
+        answers: Number of a document and what was said of it.
+    """
+
+    entry: catalog.TaskEntry
+    spec: TaskSpec
+    docs: list[dict[str, Any]]
+    answers: list[tuple[int, str]]
 
 
-def main() -> None:
-    chance = random.Random(0)
+def stored(per_task: int, *, every: int = 1, seed: int = 0, clips: bool = False) -> list[Stored]:
+    """So many answers to every task of the suite, or to every so manieth; documents carry their clips only if wanted."""
+    chance = random.Random(seed)
     known = catalog.read_catalog([catalog.yaml_root()])
-    tasks = {name: documents(name, task) for name, task in known.tasks.items() if task.spec.suite == OFFICIAL_SUITE}
-    stored: dict[str, list[tuple[int, str]]] = {}
-    for name, (docs, spec) in tasks.items():
+    found = []
+    for name in known.tasks_of(OFFICIAL_SUITE, None)[::every]:
+        entry = known.tasks[name]
+        opened = Docs(name, entry.spec, [open_rows(source, "samples", entry.path.parent, name) for source in entry.spec.data])
+        docs = [opened[index] if clips else opened.text(index) for index in range(len(opened))]
+        spec = hooks.close_options(entry.spec, docs)
         right = [hooks.KINDS[spec.kind].reference_answer(doc, spec) for doc in docs]
-        numbers = [number % len(docs) for number in range(ANSWERS // len(tasks))]
-        stored[name] = [(number, answer(right[number], chance.choice(right), chance)) for number in numbers]
+        numbers = [number % len(docs) for number in range(per_task)]
+        said = [(number, answer(right[number], chance.choice(right), chance)) for number in numbers]
+        found.append(Stored(entry, spec, docs, said))
+    return found
 
-    start, processor = time.perf_counter(), time.process_time()
+
+def rows_of(task: Stored) -> dict[str, list[Row | None]]:
+    """Statistics of every answer by metric."""
+    kind = hooks.KINDS[task.spec.kind]
+    rows: dict[str, list[Row | None]] = defaultdict(list)
+    for number, text in task.answers:
+        scored = kind.score(text, task.docs[number], task.spec)
+        for metric, row in scored.statistics.items():
+            rows[metric].append(row)
+        if kind.na:
+            counted = scored.statistics[task.spec.metric]
+            rows[f"{task.spec.metric}_scaled"].append((float(counted is None), *(counted or ())))
+    return rows
+
+
+def count(tasks: Sequence[Stored]) -> tuple[int, dict[str, float]]:
+    """Scores everything: how many corpus values there are, and the seconds that each kind took."""
     seconds: dict[str, float] = defaultdict(float)
     values = 0
-    for name, answers in stored.items():
+    for task in tasks:
         begin = time.perf_counter()
-        docs, spec = tasks[name]
-        kind = hooks.KINDS[spec.kind]
-        rows: dict[str, list[Row | None]] = defaultdict(list)
-        for number, text in answers:
-            scored = kind.score(text, docs[number], spec)
-            for metric, row in scored.statistics.items():
-                rows[metric].append(row)
-            if kind.na:
-                counted = scored.statistics[spec.metric]
-                rows[f"{spec.metric}_scaled"].append((float(counted is None), *(counted or ())))
-        for metric, found in rows.items():
+        for metric, found in rows_of(task).items():
             metrics.get(metric).aggregate(found)
             metrics.get(metric).stderr(found)
             values += 1
-        seconds[spec.kind] += time.perf_counter() - begin
+        seconds[task.spec.kind] += time.perf_counter() - begin
+    return values, seconds
+
+
+def main() -> None:
+    tasks = stored(ANSWERS // 180)
+    start, processor = time.perf_counter(), time.process_time()
+    values, seconds = count(tasks)
     print(
         json.dumps(
             {
-                "answers": sum(map(len, stored.values())),
-                "tasks": len(stored),
+                "answers": sum(len(task.answers) for task in tasks),
+                "tasks": len(tasks),
                 "values": values,
                 "seconds": time.perf_counter() - start,
                 "processor": time.process_time() - processor,

@@ -51,23 +51,26 @@ def _seconds(lm: Any, clips: Clips, tokens: int, times: int = 1) -> float:
     return min(took)
 
 
-def order(loaded: Any, number: int, tokens: int) -> dict[str, float]:
-    """Batches by length against batches in the order of the data."""
-    clips, seconds = Clips(lengths(number)), lengths(number)
+def padding(seconds: Sequence[float]) -> dict[str, float]:
+    """Shares of padding in batches by length, and in batches in the order of the data."""
+    return {
+        "padding_by_length": _waste(seconds, make_batches(seconds, [0] * len(seconds), size=_BATCH)),
+        "padding_in_order": _waste(seconds, list(_in_order(seconds, None, size=lambda: _BATCH))),
+    }
+
+
+def order(loaded: Any, seconds: Sequence[float], tokens: int, times: int = 1) -> dict[str, float]:
+    """Batches by length against batches in the order of the data, for clips of the given lengths."""
+    clips = Clips(seconds)
     lm = backend(loaded, CPU, batch_size=_BATCH)
-    by_length = _seconds(lm, clips, tokens)
+    by_length = _seconds(lm, clips, tokens, times)
     cut, _pipeline.cut_batches = _pipeline.cut_batches, _in_order  # type: ignore[assignment]
     try:
-        as_they_come = _seconds(lm, clips, tokens)
+        as_they_come = _seconds(lm, clips, tokens, times)
     finally:
         _pipeline.cut_batches = cut
-    return {
-        "padding_by_length": _waste(seconds, make_batches(seconds, [0] * number, size=_BATCH)),
-        "padding_in_order": _waste(seconds, list(_in_order(seconds, None, size=lambda: _BATCH))),
-        "seconds_by_length": by_length,
-        "seconds_in_order": as_they_come,
-        "ratio": as_they_come / by_length,
-    }
+    times_taken = {"seconds_by_length": by_length, "seconds_in_order": as_they_come, "ratio": as_they_come / by_length}
+    return {**padding(seconds), **times_taken}
 
 
 def prefetch(loaded: Any, number: int, tokens: int) -> dict[str, float]:
@@ -147,7 +150,7 @@ def main() -> None:
         loaded = make_model(Path(folder), given.size, CPU, torch.float32)
     both = (given.clips, given.tokens)
     ways: dict[str, Callable[[], dict[str, float]]] = {
-        "order": lambda: order(loaded, *both),
+        "order": lambda: order(loaded, lengths(given.clips), given.tokens),
         "prefetch": lambda: prefetch(loaded, *both),
         "batch": lambda: batch(loaded, *both),
         "memory": lambda: memory(given.clips),

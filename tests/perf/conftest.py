@@ -1,0 +1,6 @@
+"""The tests here use the benchmarks, which are modules of ``tests.perf``."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2]))
