@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import find
 
 from . import __main__ as command
 from . import _engines, _target
@@ -33,13 +34,13 @@ TARGET = Target("answers", planted, ("!x!", "y"), lambda data, rnd: data + rnd.c
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Runs the command over the planted target and an input of a corpus: its exit status and where it put its files."""
 
-    def run(data: bytes, minutes: str = "0") -> tuple[int, Path]:
+    def run(data: bytes) -> tuple[int, Path]:
         (tmp_path / "corpus").mkdir()
         (tmp_path / "corpus" / "a").write_bytes(data)
         (tmp_path / "out").mkdir()
         monkeypatch.setattr(_engines, "load", lambda name: TARGET)
         monkeypatch.setattr(command.tempfile, "mkdtemp", lambda prefix: str(tmp_path / "out"))
-        arguments = ["fuzz", "answers", "--minutes", minutes, "--corpus", str(tmp_path / "corpus")]
+        arguments = ["fuzz", "answers", "--minutes", "0", "--corpus", str(tmp_path / "corpus")]
         monkeypatch.setattr("sys.argv", arguments)
         return command.main(), tmp_path / "out"
 
@@ -63,10 +64,12 @@ def test_a_find_of_the_command(run: Any, capfd: pytest.CaptureFixture[str]) -> N
     assert f"FIND {find}: KeyError" in said and f"found: {find} (9 bytes" in said and "\n1 finds of hypothesis in answers" in said
 
 
-def test_generated_inputs_find_it_too(run: Any) -> None:
-    status, folder = run(b"fine", minutes="0.01")
-    (find,) = (path for path in folder.glob("find-*") if path.suffix != ".txt")
-    assert status == 1 and b"!x!" in find.read_bytes()
+def test_generated_inputs_hold_words_and_changed_seeds() -> None:
+    assert b"!x!" in find(TARGET.inputs(), lambda data: b"!x!" in data)
+    seeds = set(TARGET.seeds.values())
+    assert find(
+        TARGET.inputs(), lambda data: data not in seeds and any(data[:20] == seed[:20] for seed in seeds if len(seed) > 20)
+    )
 
 
 def test_nothing_found(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
