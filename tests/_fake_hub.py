@@ -58,9 +58,10 @@ class FakeHub:
 
             def _answer(self) -> None:
                 path = urlsplit(self.path).path
-                hub.asked.append(f"{self.command} {path}")
+                asked = f"{self.command} {path}"
+                hub.asked.append(asked)
                 status, headers, body = hub.answer(path)
-                fault = hub.fault(hub.asked[-1])
+                fault = hub.fault(asked)
                 if fault is not None:
                     status, headers = fault.status, {**headers, **fault.headers}
                     body = body if fault.body is None else fault.body

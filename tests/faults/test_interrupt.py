@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from _fault_runs import TASKS, Child, Place, _manager
 from dsb2_tasks.cli import main
 from dsb2_tasks.models._generator import Generator
 from dsb2_tasks.models._preparing import Preparer
+from dsb2_tasks.models.hf_audio import HFAudio
 from dsb2_tasks.samples.tiny_model import make_tiny_model
 
 TOTAL = 12
@@ -29,10 +31,12 @@ END_SECONDS, BUSY_SECONDS = 60, 600
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import lm_eval.__main__  # noqa: F401  for the children
-    import transformers  # noqa: F401
-
-    return make_tiny_model(tmp_path_factory.mktemp("tiny"))
+    """The tiny model, once loaded, so that children find imported what that takes."""
+    for module in ("lm_eval.__main__", "dsb2_tasks.cli._manager", "dsb2_tasks.cli._run"):
+        importlib.import_module(module)
+    folder = make_tiny_model(tmp_path_factory.mktemp("tiny"))
+    HFAudio(str(folder), device="cpu", resume=False)
+    return folder
 
 
 def slow_model() -> Any:
