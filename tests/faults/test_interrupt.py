@@ -24,6 +24,8 @@ from dsb2_tasks.models._preparing import Preparer
 from dsb2_tasks.models.hf_audio import HFAudio
 from dsb2_tasks.samples.tiny_model import make_tiny_model
 
+pytestmark = pytest.mark.slow
+
 TOTAL = 12
 #: What a loaded machine may take to end; far less than a worker of these tests is busy for.
 END_SECONDS, BUSY_SECONDS = 60, 600
