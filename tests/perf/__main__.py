@@ -24,6 +24,7 @@ from tests.perf._table import Row, show
 BENCHMARKS = {
     "start": "_starting",
     "memory": "_remembering",
+    "harness": "_harnessing",
     "decode": "_decoding",
     "batching": "_batching",
     "scoring": "_counting",

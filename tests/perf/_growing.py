@@ -17,7 +17,7 @@ from dsb2_tasks.audio import AudioPolicy, prepare
 from dsb2_tasks.scoring import bootstrap
 from tests.perf import _counting
 from tests.perf._decoding import Files, encoded, music
-from tests.perf._remembering import needed, probe
+from tests.perf._remembering import probe
 from tests.perf._scoring_probe import count, stored
 from tests.perf._size import Size
 from tests.perf._table import Goal, Row
@@ -45,7 +45,7 @@ def _row(what: str, found: list[float], unit: str) -> Row:
 
 def _suite(size: Size) -> list[Row]:
     each = 2 * size.grown
-    found = [needed(probe("_suite_probe", "ours", str(180 // _EVERY), str(each * n))) for n in _TIMES]
+    found = [probe("_suite_probe", "ours", str(180 // _EVERY), str(each * n)) for n in _TIMES]
     what = f"{180 // _EVERY} tasks from {each} documents on"
     return [
         _row(f"run of {what}", [f["seconds"] for f in found], "s"),

@@ -21,19 +21,20 @@ _HOOK = Path(__file__).parents[2] / "dsb2_tasks" / "_autoload"
 
 def rows(size: Size) -> list[Row]:
     """All rows about starts."""
-    return [*_python(size), *_commands(size), *_first_request(size)]
+    return [*python_rows(size.pairs), *_commands(size), *_first_request(size)]
 
 
-def _python(size: Size) -> list[Row]:
+def python_rows(pairs: int) -> list[Row]:
+    """Python with the hook, beside an environment and a setting without it."""
     command = ["-c", "pass"]
     with tempfile.TemporaryDirectory() as folder:
         without, hooked = (_environment(Path(folder) / name) for name in ("without", "hooked"))
         (site,) = (Path(folder) / "hooked").glob("lib/python*/site-packages")
         for file in ("_dsb2_tasks_autoload.py", "dsb2_tasks.pth"):
             (site / file).write_bytes((_HOOK / file).read_bytes())
-        installed = _pairs([hooked, *command], [without, *command], size.pairs)
+        installed = _pairs([hooked, *command], [without, *command], pairs)
     off = {**os.environ, "DSB2_NO_AUTOLOAD": "1"}
-    switched = _pairs([sys.executable, *command], [sys.executable, *command], size.pairs, off)
+    switched = _pairs([sys.executable, *command], [sys.executable, *command], pairs, off)
     what = "python -c pass, with the hook"
     return [
         Row(what, *installed, "ms", "the same environment without the hook's files", Goal("more", 1.0)),
