@@ -30,8 +30,8 @@ QUALITY = {
 MAX_TERM = 2000
 #: Outputs computed by one step of a convolution; below, oneDNN is up to ten times slower.
 _OUTPUTS = 32
-#: Samples that are convolved at once: of hours of audio only the result takes memory.
-_INPUTS = 1 << 22
+#: Samples in and out of what is convolved at once: of hours of audio only the result takes memory.
+_AT_ONCE = 1 << 21
 #: Convolutions that share the outputs of a step; more of them skip more taps that are zero, and cost more each.
 _PIECES = 5
 #: Taps below this share of the largest are left out: they change no float32.
@@ -76,18 +76,26 @@ def _convolve(samples: np.ndarray, steps: Fraction) -> np.ndarray:
     import torch
 
     filters, width, stride = _filter(steps.denominator, steps.numerator)
-    flat = samples.reshape(-1, 1, samples.shape[-1])
-    number = samples.shape[-1] // stride + 1
-    # numpy pads and collects: torch would start threads for either, which on a busy machine takes longer than the work.
-    padded = torch.from_numpy(np.pad(flat, ((0, 0), (0, 0), (width, width + stride))))
+    length = samples.shape[-1]
+    flat = samples.reshape(-1, 1, length)
+    taps = max(first + kernel.shape[-1] for first, kernel in filters)
+    number = length // stride + 1
     result = np.empty((len(flat), number, sum(len(kernel) for _, kernel in filters)), np.float32)
-    done = 0
+    at_once = max(1, _AT_ONCE // (len(flat) * (stride + result.shape[-1])))
     with torch.inference_mode():
-        for first, kernel in filters:
-            seen = padded[..., first : first + (number - 1) * stride + kernel.shape[-1]]
-            part = torch.nn.functional.conv1d(seen, kernel, stride=stride)
-            result[..., done : done + len(kernel)] = part.numpy().transpose(0, 2, 1)
-            done += len(kernel)
+        for begin in range(0, number, at_once):
+            count = min(at_once, number - begin)
+            start = begin * stride - width
+            end = start + (count - 1) * stride + taps
+            # numpy pads and collects: torch would start threads for either, which on a busy machine takes longer than the work.
+            around = ((0, 0), (0, 0), (max(0, -start), max(0, end - length)))
+            padded = torch.from_numpy(np.pad(flat[..., max(0, start) : end], around))
+            done = 0
+            for first, kernel in filters:
+                seen = padded[..., first : first + (count - 1) * stride + kernel.shape[-1]]
+                part = torch.nn.functional.conv1d(seen, kernel, stride=stride)
+                result[:, begin : begin + count, done : done + len(kernel)] = part.numpy().transpose(0, 2, 1)
+                done += len(kernel)
     return result.reshape(*samples.shape[:-1], -1)
 
 

@@ -218,15 +218,15 @@ def in_child(function: Callable[[], Any], *, seconds: int = 60, most: int = 1 <<
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             signal.alarm(seconds)
-            limit = _status("VmSize") + most
+            limit = status("VmSize") + most
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
             Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-            before, started = _status("VmRSS"), time.process_time()
+            before, started = status("VmRSS"), time.process_time()
             try:
                 value = function()
             except AudioError as error:
                 value = error
-            outcome = (value, time.process_time() - started, _status("VmHWM") - before)
+            outcome = (value, time.process_time() - started, status("VmHWM") - before)
         except BaseException:
             outcome = (traceback.format_exc(), None, 0)
         with os.fdopen(write, "wb") as file:
@@ -235,14 +235,14 @@ def in_child(function: Callable[[], Any], *, seconds: int = 60, most: int = 1 <<
     os.close(write)
     with os.fdopen(read, "rb") as file:
         told = file.read()
-    _, status = os.waitpid(pid, 0)
-    assert status == 0, f"ended by signal {os.WTERMSIG(status)}"
+    _, code = os.waitpid(pid, 0)
+    assert code == 0, f"ended by signal {os.WTERMSIG(code)}"
     outcome = Outcome(*pickle.loads(told))
     assert outcome.seconds is not None, outcome.value
     return outcome
 
 
-def _status(key: str) -> int:
+def status(key: str) -> int:
     """Bytes, from what Linux says of this process."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
     return int(line.split()[1]) * 1024

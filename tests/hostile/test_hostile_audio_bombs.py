@@ -24,6 +24,7 @@ from dsb2_tasks.audio import (
     make_handle,
     prepare,
     read_info,
+    resample,
 )
 
 MB = 1 << 20
@@ -164,3 +165,20 @@ def test_what_would_be_blown_up_by_resampling(rate: int, channels: int, policy: 
     if policy.long_audio == "truncate":  # what the message says to do
         ((*_, length),) = ready(data, dataclasses.replace(policy, max_seconds=10.0))
         assert length == 160_000
+
+
+@pytest.mark.parametrize("rate", [100, 8_000, 48_000])
+def test_resampling_takes_little_more_than_what_it_gives(rate: int) -> None:
+    samples = np.zeros(20_000_000 * rate // max(rate, RATE), np.float32)
+    samples[::1000] = 0.5
+    resample(samples[:1000], rate, RATE)  # what is loaded and made once; torch has no threads here that a fork would lose
+    size, _, grown = in_child(lambda: resample(samples, rate, RATE).nbytes)
+    assert grown < size + 64 * MB
+
+
+def test_an_hour_is_prepared_in_little_more_than_its_size() -> None:
+    data = flac_silence(48_000, 1, 500)
+    resample(np.zeros(1000, np.float32), 48_000, RATE)
+    shapes, seconds, grown = in_child(lambda: ready(data, AudioPolicy()))
+    assert shapes == [(round(500 * 65_535 / 3),)]
+    assert grown < 4 * 500 * 65_535 * (1.25 + 1 / 3) + 64 * MB and seconds < 10
