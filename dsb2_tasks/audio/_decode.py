@@ -4,8 +4,10 @@ libsndfile reads wav, flac, mp3, ogg (vorbis, opus), aiff, au, caf and more.  Wh
 package) reads, m4a and webm above all, is told by its first bytes and goes there.
 
 A file whose decoder stops before the length that its own header states is an :class:`AudioError`: the model would hear
-another clip than the label describes.  That covers cut flac files and mp3 files with a length tag.  Wav and ogg files
-state no length that can be trusted (streamed wav files carry placeholders), so of these what is there is what counts.
+another clip than the label describes.  That covers cut flac files and mp3 files with a length tag.  Wav, aiff, ogg and
+webm files state no length that can be trusted (streamed wav files carry placeholders), so of these what is there is what
+counts.  What lies behind the stated length or behind the first stream of a chain is not read.  However long a clip is said to
+be, :data:`dsb2_tasks.audio._collect.MAX_SAMPLES` bounds what is decoded.
 """
 
 from __future__ import annotations
