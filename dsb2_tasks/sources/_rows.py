@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+#: Bytes of the largest clip that is read: as many samples as are decoded at once, 32 bits each, and room for a head.
+_MOST_BYTES = (1 << 31) + (1 << 20)
+
+
 class DataError(RuntimeError):
     """Data cannot be opened or have another shape than the task says; the message names data set, place and fix."""
 
@@ -61,7 +65,9 @@ def raw_audio(value: Any, place: str, folders: Sequence[Path] = ()) -> RawAudio:
     else:
         data, path = None, value
     if data is not None:
-        return RawAudio(bytes(data), Path(str(path)).name if path else "")
+        if not isinstance(data, bytes):  # bytes() makes a billion zeros of the number 10**9
+            raise AudioError(f"{place}: the cell's bytes are of type {type(data).__name__}")
+        return RawAudio(data, Path(str(path)).name if path else "")
     if not path:
         raise AudioError(f"{place}: the cell holds neither bytes nor a path")
     try:
@@ -70,7 +76,11 @@ def raw_audio(value: Any, place: str, folders: Sequence[Path] = ()) -> RawAudio:
             raise AudioError(f"{place}: the cell holds no bytes, and its path {str(path)!r} leads out of the data set's folder")
         if not file.is_file():
             raise FileNotFoundError(0, "no such file")
-        return RawAudio(file.read_bytes(), file.name)
+        size = file.stat().st_size
+        if size > _MOST_BYTES:
+            raise AudioError(f"{place}: {str(path)!r} has {size} bytes, more than the {_MOST_BYTES} that are read of a clip")
+        # Files of the system, to which a link may lead, state no size; some of them wait, and none is a clip.
+        return RawAudio(file.read_bytes() if size else b"", file.name)
     except (OSError, ValueError) as error:
         raise AudioError(f"{place}: {str(path)!r} cannot be read ({getattr(error, 'strerror', None) or error})") from None
 
