@@ -60,7 +60,10 @@ def decode(data: bytes, container: str, name: str) -> tuple[np.ndarray, int]:
         with av.open(io.BytesIO(data), mode="r", format=container, metadata_errors="ignore") as file:
             if not file.streams.audio:
                 raise AudioError(f"{name} holds no audio stream")
-            frames = _packed(file.decode(file.streams.audio[0]), name)
+            stream = file.streams.audio[0]
+            if stream.codec_context is None:  # damage to its name; before 18.1 PyAV decodes it with a null pointer
+                raise AudioError(f"{name} holds audio in a coding that PyAV does not know, or is damaged")
+            frames = _packed(file.decode(stream), name)
             first = next(frames, None)
             if first is None:
                 raise AudioError(f"{name} holds no samples")
