@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ def test_a_file_of_hundreds_of_gigabytes_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", ["/proc/self/environ", "/proc/kmsg", "/proc/self/maps", "/dev/zero"])
 def test_links_to_files_of_the_system_give_nothing(target: str, tmp_path: Path) -> None:
-    if not os.path.exists(target):
+    if not Path(target).exists():
         pytest.skip(f"no {target} here")
     (tmp_path / "clip.wav").symlink_to(target)
     told, _, grown = in_child(lambda: raw_audio("clip.wav", "Org/Set row 0", (tmp_path,)), seconds=5)
