@@ -123,7 +123,7 @@ class DSB2Task(ConfigurableTask):
             metric_list=[],
             metadata={**metadata, "dsb2": {**self.spec.model_dump(mode="json", exclude_defaults=True), "read_from": self.data}},
         )
-        self._instances = None  # lm-eval sets it only where requests are built
+        self._instances: list[Any] | None = None  # lm-eval sets it only where requests are built
         super().__init__(config=own)
         if self.data == "samples" and not all(source.is_local for source in self.spec.data):
             self.VERSION: str = f"{self.config.metadata.get('version', 0)}-samples"
