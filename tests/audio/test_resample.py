@@ -6,12 +6,14 @@ import logging
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.signal
 from _audio_files import noise, pitch, rms, tone
+from packaging.version import Version
 
 from dsb2_tasks.audio import AudioSetupError, ensure_torchaudio
 from dsb2_tasks.audio._resample import MAX_TERM, QUALITY, ratio, resample
@@ -152,7 +154,7 @@ assert utils._load_lib.__name__ == "_load_lib", "the loader was not put back"
 import numpy as np
 import transformers.audio_utils
 from transformers import WhisperFeatureExtractor
-assert transformers.audio_utils.torchaudio is torchaudio
+assert getattr(transformers.audio_utils, "torchaudio", torchaudio) is torchaudio  # 5.0 does not import it
 features = WhisperFeatureExtractor()(np.zeros(16000, np.float32), sampling_rate=16000, return_tensors="np")
 assert features["input_features"].shape == (1, 80, 3000)
 print("DONE")
@@ -176,6 +178,7 @@ def test_guard_mends_a_broken_installation_and_leaves_a_sound_one_alone() -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(Version(version("torchaudio")) < Version("2.11"), reason="before 2.11 torchaudio requires the torch it fits")
 def test_guard_mends_every_way_in_which_the_library_can_fail() -> None:
     """Whatever this machine's torchaudio does, make its loader raise what other broken installations raise."""
     lines = run(
