@@ -213,6 +213,7 @@ def test_guard_says_what_is_wrong_when_nothing_helps(monkeypatch: pytest.MonkeyP
 
 def test_guard_logs_once(caplog: pytest.LogCaptureFixture) -> None:
     ensure_torchaudio()
+    caplog.clear()
     with caplog.at_level(logging.WARNING):
         ensure_torchaudio()
     assert caplog.records == []
