@@ -9,11 +9,12 @@ from __future__ import annotations
 import copy
 import logging
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 
 import yaml
 
@@ -40,6 +41,11 @@ included: list[Path] = []
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 1 << 20, 50_000, 50
 #: Digits of a whole number in it.
 MAX_DIGITS = 100
+
+#: What lm-eval's command line takes for one task and the names of its files can hold.
+_TASK_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+#: Bytes of it: names of files end at 255, and lm-eval adds a date.
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -227,6 +233,8 @@ def _read_mapping(path: Path) -> dict[str, Any]:
 def _parse(path: Path, _modified: int, _size: int) -> dict[str, Any]:
     """One YAML file; the cache key holds what changes with the file, so templates are parsed once for all their tasks."""
     node = compose(path)
+    for key, line, first in repeated_keys(node):
+        raise SpecError(f"{path}: line {line}: key {key!r:.80} {TWICE} {first}; leave one of them out", line=line)
     try:
         return dict(_Loader(b"").construct_document(node))
     except Exception as error:  # PyYAML's conversions (!!int '', !!bool x) raise whatever they stumble over
@@ -261,6 +269,33 @@ def compose(path: Path) -> yaml.MappingNode:
     if not isinstance(node, yaml.MappingNode):
         raise SpecError(f"{path}: a mapping is needed, found {_NODE_NAMES.get(type(node), 'nothing')}", line=1)
     return node
+
+
+#: What is wrong with a key that stands twice; a line number follows.
+TWICE = "stands twice in one block, first in line"
+
+
+def repeated_keys(node: yaml.Node) -> Iterator[tuple[str, int, int]]:
+    """Keys that stand twice in one mapping, with both lines; YAML keeps the last and says nothing."""
+    visited: set[int] = set()
+    waiting: list[yaml.Node] = [node]
+    while waiting:
+        at = waiting.pop()
+        if id(at) in visited or isinstance(at, yaml.ScalarNode):
+            continue
+        visited.add(id(at))
+        if isinstance(at, yaml.SequenceNode):
+            waiting += at.value
+            continue
+        lines: dict[str, int] = {}
+        for name, value in at.value:
+            waiting.append(value)
+            if not isinstance(name, yaml.ScalarNode):
+                continue
+            line = name.start_mark.line + 1
+            if name.value in lines:
+                yield name.value, line, lines[name.value]
+            lines[name.value] = line
 
 
 _NODE_NAMES = {yaml.ScalarNode: "a text", yaml.SequenceNode: "list"}
@@ -325,6 +360,22 @@ def _version(config: dict[str, Any]) -> str:
     return str(metadata.get("version", 0)) if isinstance(metadata, dict) else "0"
 
 
+def is_task_name(name: object) -> TypeGuard[str]:
+    """Whether a task or group may be called so: its name is part of command lines and of names of files."""
+    return isinstance(name, str) and _TASK_NAME.fullmatch(name) is not None and len(name.encode()) <= _LONGEST_NAME
+
+
+def name_of(config: dict[str, Any], where: str | Path) -> str:
+    """The name of a task or group.
+
+    Raises:
+        SpecError: It cannot be one.
+    """
+    if not is_task_name(name := config["task"]):
+        raise SpecError(f"{where}: task: {name!r:.80} is no name of a task; use letters, digits, '_', '-' and '.' alone")
+    return name
+
+
 def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
     """Reads a group file's mapping.
 
@@ -353,7 +404,7 @@ def read_group(path: Path, config: dict[str, Any]) -> GroupEntry:
         tasks=tuple(block.get("tasks", ())),
         mean=block.get("mean"),
     )
-    return GroupEntry(str(config["task"]), path, _version(config), spec, config)
+    return GroupEntry(name_of(config, path), path, _version(config), spec, config)
 
 
 def tags_of(config: dict[str, Any], where: str | Path) -> tuple[str, ...]:
@@ -377,7 +428,7 @@ def read_task(path: Path, config: dict[str, Any]) -> TaskEntry:
     """
     config = complete(config, path)
     return TaskEntry(
-        name=str(config["task"]),
+        name=name_of(config, path),
         path=path,
         tags=tags_of(config, path),
         version=_version(config),

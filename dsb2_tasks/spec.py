@@ -100,6 +100,10 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+#: Bytes of a part of a path on any disk.
+_LONGEST_PART = 255
+
+
 class DataSource(_Strict):
     """One data set (or one fold or part) that a task reads.
 
@@ -116,6 +120,13 @@ class DataSource(_Strict):
     split: str = "test"
     config: str | None = None
     language: str | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _is_a_name(cls, path: str) -> str:
+        if not path.isprintable() or any(len(part.encode()) > _LONGEST_PART for part in path.split("/")):
+            raise ValueError(f"neither a data set nor a folder can have the name {path!r:.80}")
+        return path
 
     @property
     def is_local(self) -> bool:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from dsb2_tasks import catalog, hooks
 from dsb2_tasks.authoring._text import write_text
 from dsb2_tasks.hooks import LabelError
 from dsb2_tasks.sources import DataError, Docs, Rows, open_rows
 from dsb2_tasks.spec import DOMAINS, DataSource, SpecError, TaskSpec, read_spec
-from dsb2_tasks.validation import TASK_NAME
 
 #: Names of the column with the right answer, likely ones first, after ``label`` and the names of the kind.
 _LABELS = ("labels", "answer", "target", "reference", "class", "category")
@@ -97,10 +98,13 @@ def draft(wishes: Wishes) -> Draft:
     """
     local = wishes.source.startswith((".", "/", "~")) or Path(wishes.source).is_dir()
     name = wishes.name or re.sub(r"\W+", "_", Path(wishes.source).expanduser().resolve().name).strip("_").lower()
-    if not TASK_NAME.fullmatch(name):
+    if not catalog.is_task_name(name):
         raise AuthoringError(f"--name {name!r}: use letters, digits, '_', '-' and '.' alone")
     path = wishes.out or (Path(wishes.source).expanduser().parent if local else Path()) / f"{name}.yaml"
-    source = DataSource(path=_path(wishes, local, path), split=wishes.split, config=wishes.config)
+    try:
+        source = DataSource(path=_path(wishes, local, path), split=wishes.split, config=wishes.config)
+    except ValidationError as error:
+        raise AuthoringError(f"{wishes.source!r:.80}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None
     try:
         rows = open_rows(source, wishes.data, path.parent, name)
     except DataError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from functools import lru_cache, partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from dsb2_tasks import metrics
 from dsb2_tasks.baseline._baseline import Baseline, BaselineError, Entry
 from dsb2_tasks.baseline._phase1 import read_phase1
 from dsb2_tasks.metrics import Row
-from dsb2_tasks.results import Run, as_number, beyond_best, read_run
+from dsb2_tasks.results import Run, as_number, beyond_best, printable, read_json, read_run
 from dsb2_tasks.scoring import Measured, na_scale
 
 FORMAT = "dsb2_baseline"
@@ -36,46 +35,57 @@ def read_baseline(where: str) -> Baseline:
     """
     if where.startswith("phase1:"):
         return read_phase1(where)
-    path = Path(where).expanduser()
-    if not path.exists():
+    try:
+        path = Path(where).expanduser()
+        there = path.is_file() or path.is_dir()  # a pipe or a device would never end
+    except (OSError, RuntimeError):  # longer than any name, nobody's home
+        there = False
+    if not there:
         raise BaselineError(
-            f"baseline {where!r}: there is no such file or folder; name a results file, a folder of a run, a JSON or CSV table "
-            f"(task, metric, value, na_rate, source), or a published system such as 'phase1:ASR-ChatGPT'"
+            f"baseline {where!r:.200}: there is no such file or folder; name a results file, a folder of a run, a JSON or CSV "
+            f"table (task, metric, value, na_rate, source), or a published system such as 'phase1:ASR-ChatGPT'"
         )
-    newest = max((p.stat().st_mtime_ns for p in path.rglob("*.json")), default=0) if path.is_dir() else path.stat().st_mtime_ns
-    return _read(path.resolve(), where, newest)
+    files = [file for file in path.rglob("*.json") if file.is_file()] if path.is_dir() else [path]
+    return _read(path.resolve(), where, max((file.stat().st_mtime_ns for file in files), default=0))
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, where: str, _modified: int) -> Baseline:
     if path.is_dir():
         return _of_run(read_run(path), where)
-    if path.stat().st_size > _LARGEST:
-        raise BaselineError(f"{path}: {path.stat().st_size / 2**20:.0f} MB is more than any baseline has")
-    if path.suffix.lower() == ".csv":
-        return _of_table(path, where, path.stem, _csv(path))
     try:
-        content = json.loads(path.read_bytes())
+        if path.stat().st_size > _LARGEST:
+            raise BaselineError(f"{path}: {path.stat().st_size / 2**20:.0f} MB is more than any baseline has")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BaselineError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if path.suffix.lower() == ".csv":
+        return _of_table(path, where, path.stem, _csv(path, raw))
+    try:
+        content = read_json(raw)
     except (ValueError, RecursionError) as error:
         raise BaselineError(f"{path}: neither JSON nor a .csv table ({error})") from None
     if isinstance(content, dict) and isinstance(content.get("tasks"), list) and FORMAT in content:
         if content[FORMAT] != 1:
             raise BaselineError(f"{path}: {FORMAT}: format {content[FORMAT]!r} is not known; this version reads 1")
-        return _of_table(path, where, str(content.get("name") or path.stem), content["tasks"])
+        return _of_table(path, where, printable(content.get("name") or path.stem), content["tasks"])
     if isinstance(content, list):
         return _of_table(path, where, path.stem, content)
     return _of_run(read_run(path), where)
 
 
-def _csv(path: Path) -> list[dict[str, Any]]:
+def _csv(path: Path, raw: bytes) -> list[dict[str, Any]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BaselineError(f"{path}: is not UTF-8 ({error})") from None
     try:
-        rows = list(csv.DictReader(io.StringIO(text)))
+        reader = csv.DictReader(io.StringIO(text, newline=None))
+        columns, rows = list(reader.fieldnames or ()), list(reader)
     except csv.Error as error:
         raise BaselineError(f"{path}: is no CSV ({error})") from None
+    if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+        raise BaselineError(f"{path}: column {twice[0]!r:.80} stands twice; leave one of them out")
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in rows]
 
 

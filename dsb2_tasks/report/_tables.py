@@ -178,11 +178,14 @@ def as_csv(report: Report) -> str:
     return file.getvalue()
 
 
+#: Where a spreadsheet may take what follows for a formula; in some countries cells end at a semicolon.
+_FORMULA = re.compile(r"(^|[,;] ?)(?=[=+\-@＝＋－＠])")
+
+
 def _plain(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula."""
     if isinstance(value, str):
-        text = " ".join(visible(value).split())
-        return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
+        return _FORMULA.sub(r"\1'", " ".join(visible(value).split()))
     return value
 
 

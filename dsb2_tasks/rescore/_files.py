@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import difflib
-import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dsb2_tasks import catalog, hooks
 from dsb2_tasks.catalog import TaskEntry
 from dsb2_tasks.rescore._answered import Answered, AnswersError, Document, hook_of, open_task
+from dsb2_tasks.results import read_json
 
 log = logging.getLogger(__name__)
 
 _KEYS = ("task", "answer", "doc_id", "sha256", "file")
 _PLACES = ("doc_id", "sha256", "file")
 _RESPONSE = "sllm_response"
+#: Bytes of a file of the authors' scripts, and of a line of a JSONL; this keeps a wrong file from filling the memory.
+_LARGEST, _LONGEST_LINE = 512 * 2**20, 128 * 2**20
 #: Columns of a document that may hold the name of its clip.
 _NAMES = ("file", "file_name", "filename", "path", "id")
 
@@ -41,7 +44,10 @@ def from_answers(files: Iterable[Path], data: str) -> list[Answered]:
     found: list[Answered] = []
     for path in _spread(files):
         if path.suffix == ".jsonl":
-            for place, line in _jsonl(path):
+            answers = list(_jsonl(path))
+            if not answers:
+                raise AnswersError(f"{path}: holds no answer")
+            for place, line in answers:
                 lines.setdefault(_known(str(line["task"]), known, place).name, []).append((place, line))
         else:
             found.append(_of_authors(path, known))
@@ -67,12 +73,14 @@ def _spread(files: Iterable[Path]) -> Iterator[Path]:
 
 def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with _open(path) as file:
-        for number, text in enumerate(file, 1):
+        for number, text in enumerate(iter(partial(file.readline, _LONGEST_LINE + 1), b""), 1):
             place = f"{path} line {number}"
+            if len(text) > _LONGEST_LINE:
+                raise AnswersError(f"{place}: longer than {_LONGEST_LINE >> 20} MB, as no answer is")
             if not text.strip():
                 continue
             try:
-                line = json.loads(text)
+                line = read_json(text)
             except (ValueError, RecursionError) as error:
                 raise AnswersError(f"{place}: no JSON ({error})") from None
             if not isinstance(line, dict):
@@ -94,6 +102,8 @@ def _jsonl(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _open(path: Path) -> Any:
+    if path.exists() and not path.is_file():
+        raise AnswersError(f"{path}: cannot be read (it is a pipe or device)")  # which would never end
     try:
         return path.open("rb")
     except OSError as error:
@@ -160,9 +170,11 @@ def _numbers(docs: Any, keys: set[str]) -> dict[str, dict[Any, list[int]]]:
 def _of_authors(path: Path, known: Mapping[str, TaskEntry]) -> Answered:
     """A result file of the authors' scripts; it carries instruction and label, so no data set is opened."""
     entry = _instance(path, known)
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise AnswersError(f"{path}: {path.stat().st_size >> 20} MB is more than any file of answers has")
     with _open(path) as file:
         try:
-            content = json.loads(file.read())
+            content = read_json(file.read())
         except (ValueError, RecursionError) as error:
             raise AnswersError(f"{path}: no JSON ({error})") from None
     if not isinstance(content, dict) or not content or not all(isinstance(value, dict) for value in content.values()):

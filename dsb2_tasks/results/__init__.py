@@ -10,7 +10,7 @@ from dsb2_tasks.results._check import beyond_best, fault_in_rows
 from dsb2_tasks.results._logged import samples_file
 from dsb2_tasks.results._run import Reading, ResultsError, Run, Sample, TaskResult
 from dsb2_tasks.results._submission import make_submission, read_run
-from dsb2_tasks.results._values import JsonNumber, as_json, as_json_whole, as_number, document_key, finite
+from dsb2_tasks.results._values import JsonNumber, as_json, as_json_whole, as_number, document_key, finite, printable, read_json
 
 __all__ = [
     "JsonNumber",
@@ -27,6 +27,8 @@ __all__ = [
     "fault_in_rows",
     "finite",
     "make_submission",
+    "printable",
+    "read_json",
     "read_run",
     "samples_file",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from dsb2_tasks.audio import read_failure
 from dsb2_tasks.metrics import Row
 from dsb2_tasks.results._check import fault_in_rows
 from dsb2_tasks.results._run import ResultsError, Sample
-from dsb2_tasks.results._values import document_key
+from dsb2_tasks.results._values import document_key, read_json
 
 #: Answers may be clips in base64, some MB each; this keeps a wrong file from filling the memory.
 _LONGEST_LINE = 128 * 2**20
@@ -40,7 +39,7 @@ def read_samples(file: Path, expected: int) -> list[Sample]:
     lines: dict[int, int] = {}
     for number, line in _lines(file):
         try:
-            sample = _sample(json.loads(line))
+            sample = _sample(read_json(line))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise ResultsError(f"{file}: line {number} is no logged sample ({reason[:300]})") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import time
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 from dsb2_tasks.results._check import beyond_best, is_name, is_number, known_metric
 from dsb2_tasks.results._logged import read_samples, samples_file
 from dsb2_tasks.results._run import Reading, ResultsError, Run, TaskResult
-from dsb2_tasks.results._values import as_number
+from dsb2_tasks.results._values import as_number, printable, read_json
 from dsb2_tasks.spec import TaskSpec
 
 log = logging.getLogger(__name__)
@@ -43,7 +42,7 @@ def read_results(path: str | Path) -> Run:
     Raises:
         ResultsError: There is none, it is broken, or it holds no task of this suite.
     """
-    file = _results_file(Path(path).expanduser())
+    file = _results_file(path)
     raw = _read_json(file)
     if "results" not in raw or "configs" not in raw:
         raise ResultsError(f"{file}: no results file of lm-eval: it has no 'results' and 'configs'")
@@ -59,8 +58,8 @@ def read_results(path: str | Path) -> Run:
         raise ResultsError(f"{file}: holds no results of dsb2 tasks (it has {', '.join(list(results)[:5]) or 'none at all'})")
     config = _mapping(raw, "config", file) if raw.get("config") is not None else {}
     groups = raw["groups"]
-    name = _name(raw, config) or file.parent.name
-    source = raw.get("model_source") or config.get("model") or ""
+    name = printable(_name(raw, config) or file.parent.name)
+    source = printable(raw.get("model_source") or config.get("model") or "")
     return Run(
         path=file,
         name=name,
@@ -83,11 +82,16 @@ def _name(raw: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     return str((raw.get("model_name") if named else None) or config.get("model") or raw.get("model_name") or "")
 
 
-def _results_file(path: Path) -> Path:
-    if path.is_file():
-        return path
-    if not path.is_dir():
-        raise ResultsError(f"{path}: there is no such file or folder")
+def _results_file(named: str | Path) -> Path:
+    try:
+        path = Path(named).expanduser()
+        if path.is_file():
+            return path
+        there = path.is_dir()
+    except (OSError, RuntimeError):  # longer than any name, nobody's home
+        there = False
+    if not there:
+        raise ResultsError(f"{str(named)[:200]}: there is no such file or folder")
     found = {file: file.stat().st_mtime_ns for file in path.rglob("results_*.json") if file.is_file()}
     if not found:
         raise ResultsError(f"{path}: no results_*.json in this folder; a run writes one with --output_path")
@@ -104,7 +108,7 @@ def _read_json(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > _LARGEST:
             raise ResultsError(f"{file}: {file.stat().st_size / 2**20:.0f} MB is more than any results file has")
-        raw = json.loads(file.read_bytes())
+        raw = read_json(file.read_bytes())
     except OSError as error:
         raise ResultsError(f"{file}: cannot be read ({error.strerror or error})") from None
     except (ValueError, RecursionError) as error:

@@ -71,6 +71,30 @@ def as_number(value: Any) -> float:
         return math.nan
 
 
+def read_json(text: str | bytes) -> Any:
+    """Reads JSON in which no object has a key twice: everybody's reader keeps the last of them and says nothing.
+
+    Raises:
+        ValueError: It is no JSON, or has such a key.
+        RecursionError: It is nested too deeply.
+    """
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"key {twice!r:.80} stands twice in one object; leave one of them out")
+    return found
+
+
+def printable(text: object) -> str:
+    """A name out of a file in one line, in which no character moves a cursor or turns the direction of what follows."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in str(text))
+
+
 def as_json_whole(value: Any) -> Any:
     """A copy of nested values that JSON can say, where lm-eval writes a plain nan."""
     if isinstance(value, Mapping):

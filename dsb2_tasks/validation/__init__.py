@@ -4,8 +4,7 @@
 a file's own folder, and bounds what it reads.
 """
 
-from dsb2_tasks.validation._file import TASK_NAME
 from dsb2_tasks.validation._finding import Finding, Outcome
 from dsb2_tasks.validation._run import ValidationError, validate
 
-__all__ = ["TASK_NAME", "Finding", "Outcome", "ValidationError", "validate"]
+__all__ = ["Finding", "Outcome", "ValidationError", "validate"]

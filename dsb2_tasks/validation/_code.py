@@ -84,13 +84,20 @@ def _search(source: Source, key: str, reference: str) -> None:
             near = difflib.get_close_matches(name, names, n=1)
             fix = f"did you mean {near[0]!r}?" if near else f"{here.name} has {', '.join(sorted(names)) or 'none'}"
             source.add("fault", (key,), f"{key}: {here} has no function {name!r}", fix)
-    elif module.split(".")[0].isidentifier() and importlib.util.find_spec(module.split(".")[0]):
+    elif _is_installed(module.split(".")[0]):
         source.add(
             "note", (key,), f"{key}: {reference} is not run, so answers are not scored", "use --allow-code if you trust it"
         )
     else:
         fix = f"put {here.name} beside the task file, or use one of {_PACKAGE}.{', '.join(hooks.KINDS)}"
         source.add("fault", (key,), f"{key}: there is no module {module!r}, installed or beside the task file", fix)
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return package.isidentifier() and importlib.util.find_spec(package) is not None
+    except ValueError:  # it is there and does not say where from, as __main__
+        return True
 
 
 def _names(tree: ast.Module) -> set[str]:

@@ -37,8 +37,6 @@ _EXAMPLES = {
 }
 #: Kinds that look at ``options``.
 _WITH_OPTIONS = ("choice", "labels", "slots", "entities", "tags", "events")
-#: What lm-eval's command line takes for one task.
-TASK_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def read_config(source: Source) -> dict[str, Any] | None:
@@ -98,11 +96,11 @@ def check_task(source: Source, config: dict[str, Any]) -> TaskSpec | None:
 
 def _check_name(source: Source, config: dict[str, Any]) -> None:
     name = config["task"]
-    if not isinstance(name, str) or not TASK_NAME.fullmatch(name):
+    if not catalog.is_task_name(name):
         source.add(
             "fault",
             ("task",),
-            f"task name {name!r} cannot be named on a command line",
+            f"task name {name!r:.80} cannot be named on a command line",
             "use letters, digits, '_', '-' and '.' alone",
         )
 

@@ -121,7 +121,9 @@ def _gather(path: Path, source: Source, seen: set[Path], tell: Callable[[str, st
             fix = next((fix for start, fix in _SYNTAX.items() if f": {start}" in cause), "")
             source.findings.append(Finding(path, error.line, "fault", cause, fix))
         return []
-    source.findings.extend(_repeated_keys(path, node))
+    for key, line, first in catalog.repeated_keys(node):
+        cause = f"key {key!r:.80} {catalog.TWICE} {first}; only the last would count"
+        source.findings.append(Finding(path, line, "fault", cause, "leave one of them out"))
     below: list[tuple[Path, yaml.MappingNode]] = []
     for include in _includes(node):
         line = include.start_mark.line + 1
@@ -154,27 +156,3 @@ def _includes(node: yaml.MappingNode) -> list[yaml.Node]:
 def _reachable(target: Path, path: Path) -> bool:
     """Whether a stranger's file may have this one read: from its own folder or from the package's templates."""
     return target.is_relative_to(path.parent.resolve()) or target.is_relative_to(catalog.yaml_root().resolve())
-
-
-def _repeated_keys(path: Path, node: yaml.Node) -> Iterator[Finding]:
-    """Keys that stand twice in a mapping: YAML keeps the last and says nothing."""
-    visited: set[int] = set()
-    waiting: list[yaml.Node] = [node]
-    while waiting:
-        at = waiting.pop()
-        if id(at) in visited or isinstance(at, yaml.ScalarNode):
-            continue
-        visited.add(id(at))
-        if isinstance(at, yaml.SequenceNode):
-            waiting += at.value
-            continue
-        lines: dict[str, int] = {}
-        for name, value in at.value:
-            waiting.append(value)
-            if not isinstance(name, yaml.ScalarNode):
-                continue
-            line = name.start_mark.line + 1
-            if name.value in lines:
-                cause = f"key {name.value!r} stands twice in one block, first in line {lines[name.value]}; only the last counts"
-                yield Finding(path, line, "fault", cause, "leave one of them out")
-            lines[name.value] = line
