@@ -97,7 +97,7 @@ class DSB2Task(ConfigurableTask):
         metadata = dict(config.get("metadata") or {})
         origin = Path(str(metadata.get("config_source") or config.get("task")))
         config = catalog.complete(config, origin)
-        self.name = str(config["task"])
+        self.name = catalog.name_of(config, origin)
         self.spec = read_spec(config, origin)
         self._labels_are_options = self.spec.options == "labels"
         self.kind = hooks.KINDS[self.spec.kind]

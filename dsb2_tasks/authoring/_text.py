@@ -60,7 +60,10 @@ def write_text(name: str, block: dict[str, Any], guesses: Sequence[str], others:
 
 def _value(value: Any) -> str:
     """A value on one line, quoted where YAML would read something else."""
-    return yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9).removesuffix("\n...\n").strip()
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**9)
+    if not text.replace("\n", "").isprintable():  # PyYAML does not read back the line ends of Unicode; overrides would mislead
+        text = yaml.safe_dump(value, default_flow_style=True, width=10**9)
+    return text.removesuffix("\n...\n").strip()
 
 
 def _comment(text: str) -> str:

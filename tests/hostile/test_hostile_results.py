@@ -107,7 +107,7 @@ def test_many_values_at_once(whole: tuple[Path, Path], tmp_path: Path, seed: int
                 _mutate(folder / whole[0].name, *change)
             except (KeyError, TypeError, IndexError):
                 continue  # an earlier change took the place away
-        _use(folder / whole[0].name, whole[1], tmp_path / "out")
+        _use(folder / whole[0].name, whole[1], tmp_path / f"out{number}")
 
 
 # ------------------------------------------------------------------ files as such

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import time
@@ -94,6 +95,14 @@ NAMES = ["a/b", "../x", "a\nb", "\x1b[31mx", "n" * 10_000, "é" * 150, "-x", "a 
 def test_names_that_no_file_and_no_command_line_can_hold(tmp_path: Path, name: Any) -> None:
     said = _refusal(_written(tmp_path, yaml.safe_dump({"task": name, "dsb2": BLOCK})))
     assert "task: " in said and "is no name of a task" in said and len(said) < 500 and said.isprintable()
+
+
+def test_a_run_refuses_such_a_name_before_a_model_is_asked(tmp_path: Path) -> None:
+    """lm-eval would find at the end of the run that it cannot write the samples, and end as if all were well."""
+    from dsb2_tasks.task import DSB2Task
+
+    with pytest.raises(SpecError, match=r"task: 'a/b' is no name of a task; use letters, digits, '_', '-' and '\.' alone"):
+        DSB2Task({"task": "a/b", "dsb2": BLOCK})
 
 
 @pytest.mark.parametrize(
@@ -264,3 +273,27 @@ def test_data_are_not_code(trap: tuple[Path, Path]) -> None:
     home, mark = trap
     rows = open_rows(DataSource(path="./clips"), "hub", home, "mine")
     assert len(rows) == 1 and rows.columns["label"] == ["dog"] and not mark.exists()
+
+
+# ------------------------------------------------------------------ files that are written from data
+
+LABELS = [*"'\"~|", "!!python/object:x", "- a", "a: b", "#x", "\u202ex", "x\ny", "=1", "{{x}}", "null", "1e5", "&a", "*a"]
+LABELS += ["\x1b[31m", "yes", "%x", "@x", "`x`", "> y", "? z", "\ufeffb", "a\tb", "2024-01-01", "!function a.b", "<<"]
+LABELS += ["p\u2028p", "n\x85n"]  # PyYAML does not read every line end of Unicode back as it wrote it
+
+
+def test_a_task_written_from_hostile_labels_holds_these_labels_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    rows = [{"file_name": f"{n}.wav", "label": label, "x\x1b[31m\ny: z": "t"} for n, label in enumerate(LABELS * 2)]
+    (tmp_path / "clips" / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = tmp_path / "mine.yaml"
+    words = f"new --from {tmp_path / 'clips'} --out {path} --name mine --kind choice --modality audio --domain sound_event"
+    done = CliRunner().invoke(main, [*words.split(), "--label", "label", "--prompt", "Which\u202e?"])
+    assert done.exit_code == 1 and "clips of the first rows cannot be read" in done.output  # there are none
+    for text in (done.output, path.read_text()):
+        assert text.replace("\n", "").isprintable()
+    config = catalog.load_config(path)
+    assert set(config) - {"licence", "source"} == {"task", "class", "metadata", "dsb2"}
+    assert config["class"] == "dsb2_tasks.task.DSB2Task"
+    spec = catalog.read_catalog([tmp_path]).tasks["mine"].spec
+    assert spec.options == tuple(sorted(LABELS)) and spec.prompt == "Which\u202e?"
