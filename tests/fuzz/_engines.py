@@ -64,6 +64,7 @@ def run_hypothesis(name: str, minutes: float, seed: int, corpus: Path, folder: P
     target, finds = load(name), Finds(folder)
     end, count, number = time.monotonic() + 60 * minutes, 0, 0
     for data in [*target.seeds.values(), *(path.read_bytes() for path in sorted(corpus.iterdir()))]:
+        count += 1
         finds.attempt(target, data)
     while time.monotonic() < end:
 
