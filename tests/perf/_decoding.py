@@ -29,11 +29,11 @@ _FORMATS = {
     "mp3": {"format": "MP3"},
     "ogg": {"format": "OGG"},
 }
-_FLOOR = "floor: soundfile.read, mean, the same torchaudio resampler"
+FLOOR = "floor: soundfile.read, mean, the same torchaudio resampler"
 _FASTEST = "the same with the mean as one addition"
 _LIBROSA, _TRANSFORMERS = "librosa.load(sr=16000), soxr_hq", "transformers' load_audio, a file"
 #: Ours may take so much of the time of each; soxr has to be beaten by 1.3.
-_GOALS = {_FLOOR: Goal("ratio", 1.15), _FASTEST: None, _LIBROSA: Goal("ratio", 1 / 1.3), _TRANSFORMERS: None}
+_GOALS = {FLOOR: Goal("ratio", 1.15), _FASTEST: None, _LIBROSA: Goal("ratio", 1 / 1.3), _TRANSFORMERS: None}
 _NOTES = {_FASTEST: "ours also checks sha256 and finite samples, and measures the mix"}
 
 
@@ -76,7 +76,7 @@ def rows(size: Size) -> list[Row]:
             found = []
             clips = {name: encoded(music(size.clip), name) for name in _FORMATS}
             ways = {
-                name: _ways(data, handle, Path(folder) / f"clip.{name}")
+                name: decoders(data, handle, Path(folder) / f"clip.{name}")
                 for (name, data), handle in zip(clips.items(), Files(list(clips.values())).handles(), strict=True)
             }
             torch.set_num_threads(1)
@@ -109,7 +109,8 @@ def _rows(what: str, took: Mapping[str, float], size: Size, clock: str) -> list[
     return found
 
 
-def _ways(data: bytes, handle: Mapping[str, Any], file: Path) -> dict[str, Callable[[], Any]]:
+def decoders(data: bytes, handle: Mapping[str, Any], file: Path) -> dict[str, Callable[[], Any]]:
+    """Every way to decode a file at hand, and its handle for ours."""
     file.write_bytes(data)
     resampler = ensure_torchaudio().transforms.Resample(OLD, NEW, **QUALITY)
     from transformers.audio_utils import load_audio
@@ -128,7 +129,7 @@ def _ways(data: bytes, handle: Mapping[str, Any], file: Path) -> dict[str, Calla
     def ours() -> np.ndarray:
         return prepare(handle, AudioPolicy(rate=NEW))[0].samples
 
-    ways: dict[str, Callable[[], Any]] = {"ours": ours, _FLOOR: floor, _FASTEST: fastest}
+    ways: dict[str, Callable[[], Any]] = {"ours": ours, FLOOR: floor, _FASTEST: fastest}
     if importlib.util.find_spec("librosa"):
         import librosa
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from dsb2_tasks import metrics
-from dsb2_tasks.audio import AudioPolicy, prepare
 from dsb2_tasks.scoring import bootstrap
 from tests.perf import _counting
-from tests.perf._decoding import Files, encoded, music
+from tests.perf._decoding import FLOOR, Files, decoders, encoded, music
 from tests.perf._remembering import probe
 from tests.perf._scoring_probe import count, stored
 from tests.perf._size import Size
@@ -35,12 +34,12 @@ def exponent(found: list[float]) -> float:
 def rows(size: Size) -> list[Row]:
     """One exponent for each kind of work."""
     with tempfile.TemporaryDirectory() as folder:
-        return [*_suite(size), _decode(size), *_counts(size, Path(folder))]
+        return [*_suite(size), _decode(size, Path(folder)), *_counts(size, Path(folder))]
 
 
-def _row(what: str, found: list[float], unit: str) -> Row:
+def _row(what: str, found: list[float], unit: str, theirs: float = 1.0, name: str = "in proportion to the work") -> Row:
     note = f"{', '.join(f'{value:.3g}' for value in found)} {unit}"
-    return Row(f"growth, {what}", exponent(found), 1.0, "exponent", "in proportion to the work", Goal("ours", _MOST), note)
+    return Row(f"growth, {what}", exponent(found), theirs, "exponent", name, Goal("ours", _MOST), note)
 
 
 def _suite(size: Size) -> list[Row]:
@@ -53,11 +52,12 @@ def _suite(size: Size) -> list[Row]:
     ]
 
 
-def _decode(size: Size) -> Row:
-    files = [encoded(music(2 * size.clip * n), "flac") for n in _TIMES]
-    handles = Files(files).handles()
-    found = _medians([lambda h=handle: prepare(h, AudioPolicy()) for handle in handles], size.rounds)  # type: ignore[misc]
-    return _row(f"decoding from {2 * size.clip:g} s on", found, "s")
+def _decode(size: Size, folder: Path) -> Row:
+    files = [encoded(music(size.clip * n), "flac") for n in _TIMES]
+    pairs = zip(files, Files(files).handles(), strict=True)
+    ways = [decoders(data, handle, folder / f"{number}.flac") for number, (data, handle) in enumerate(pairs)]
+    found, theirs = (_medians([own[name] for own in ways], size.rounds) for name in ("ours", FLOOR))
+    return _row(f"decoding from {size.clip:g} s on", found, "s", exponent(theirs), FLOOR)
 
 
 def _counts(size: Size, folder: Path) -> list[Row]:
@@ -79,8 +79,7 @@ def _counts(size: Size, folder: Path) -> list[Row]:
 
 def _medians(ways: list[Callable[[], Any]], rounds: int) -> list[float]:
     """Median seconds of the processor of each, all of them once a round."""
-    for way in ways:
-        way()
+    ways[0]()
     took: list[list[float]] = [[] for _ in ways]
     for _ in range(rounds):
         for way, seconds in zip(ways, took, strict=True):

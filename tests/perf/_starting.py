@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import statistics
 import subprocess
 import sys
@@ -32,6 +33,7 @@ def python_rows(pairs: int) -> list[Row]:
         (site,) = (Path(folder) / "hooked").glob("lib/python*/site-packages")
         for file in ("_dsb2_tasks_autoload.py", "dsb2_tasks.pth"):
             (site / file).write_bytes((_HOOK / file).read_bytes())
+        py_compile.compile(str(site / "_dsb2_tasks_autoload.py"))  # as installers do
         installed = _pairs([hooked, *command], [without, *command], pairs)
     off = {**os.environ, "DSB2_NO_AUTOLOAD": "1"}
     switched = _pairs([sys.executable, *command], [sys.executable, *command], pairs, off)
