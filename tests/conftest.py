@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ for _name in ("DSB2_TASKS_PATH", "DSB2_NO_AUTOLOAD", "DSB2_BASELINE", "DSB2_GENE
     os.environ.pop(_name, None)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of slow tests come first: at the end of a run on several processes none waits long for the last one."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 @pytest.fixture(scope="session")

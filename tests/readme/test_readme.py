@@ -63,7 +63,7 @@ def _run(command: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=900,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

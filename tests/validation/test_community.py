@@ -120,15 +120,13 @@ def lm_eval(*words: str, folder: Path, **settings: str) -> subprocess.CompletedP
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["my_pets", "my_spoken_sentences", "dsb2_community"])
-def test_a_good_file_runs_under_bare_lm_eval(task: str, folder: Path, repository: Path) -> None:
+def test_good_files_run_under_bare_lm_eval(folder: Path, repository: Path) -> None:
     shutil.copy(repository / "examples" / "community_task" / "spoken_sentences.yaml", folder)
-    done = lm_eval("--include_path", ".", "--tasks", task, *TINY, folder=folder)
+    done = lm_eval("--include_path", ".", "--tasks", "dsb2_community", *TINY, folder=folder)
     assert done.returncode == 0, done.stderr
     rows = dict(re.findall(r"(my_\w+) *\| +1\|none +\| +0\|(\w+)", done.stdout))
-    expected = {"my_pets": "accuracy", "my_spoken_sentences": "audio_error_rate"}
-    assert rows == (expected if task == "dsb2_community" else {task: expected[task]}), done.stdout
-    assert ("dsb2_community" in done.stdout) == (task == "dsb2_community")
+    assert rows == {"my_pets": "accuracy", "my_spoken_sentences": "audio_error_rate"}, done.stdout
+    assert "dsb2_community" in done.stdout
 
 
 @pytest.mark.slow
