@@ -48,7 +48,7 @@ class Docs:
         self._rows = [(number, row) for number, part in enumerate(self._parts) for row in range(len(part))]
         taken = set(spec.hidden)
         self._text_columns = [c for c in dict.fromkeys(c for part in self._parts for c in part.columns) if c not in taken]
-        self._handles: dict[tuple[int, int, str], dict[str, Any]] = {}
+        self._digests: dict[tuple[int, int, str], str] = {}  # sha256 of clips that were read once
 
     def _clip_columns(self, part: Rows, wanted: tuple[tuple[str, ...], ...], key: str) -> tuple[str, ...]:
         found = []
@@ -140,25 +140,24 @@ class Docs:
 
     def _clips(self, index: int, columns: Sequence[tuple[str, ...]]) -> list[dict[str, Any]]:
         number, row = self._rows[index]
-        return [dict(self._handle(number, row, column)) for column in columns[number]]
+        return [self._handle(number, row, column) for column in columns[number]]
 
     def _handle(self, number: int, row: int, column: str) -> dict[str, Any]:
-        key = (number, row, column)
-        if key not in self._handles:
-            part = self._parts[number]
-            self._handles[key] = make_handle(
-                repo=part.repo,
-                revision=part.revision,
-                split=part.split,
-                row=row,
-                column=column,
-                sha256=_fingerprint(part, row, column),
-                channels=self._spec.channels,
-                task_kind=self._spec.kind,
-                # Of a translation the language stated is the one translated into, not the one heard.
-                language=None if self._spec.kind == "translation" else self._language(number),
-            )
-        return self._handles[key]
+        part, key = self._parts[number], (number, row, column)
+        if key not in self._digests:
+            self._digests[key] = _fingerprint(part, row, column)
+        return make_handle(
+            repo=part.repo,
+            revision=part.revision,
+            split=part.split,
+            row=row,
+            column=column,
+            sha256=self._digests[key],
+            channels=self._spec.channels,
+            task_kind=self._spec.kind,
+            # Of a translation the language stated is the one translated into, not the one heard.
+            language=None if self._spec.kind == "translation" else self._language(number),
+        )
 
 
 def _fingerprint(part: Rows, row: int, column: str) -> str:
