@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,8 +56,10 @@ def decode(data: bytes, container: str, name: str) -> tuple[np.ndarray, int]:
     except ImportError:
         raise AudioError(f"{name} ({container}) is not read by libsndfile; PyAV reads it: pip install av") from None
     name = f"{name} ({container})"
+    # Tags in another encoding than UTF-8 are no damage. PyAV 19 takes them as they come, and takes no such argument.
+    lenient: dict[str, Any] = {"metadata_errors": "ignore"} if int(av.__version__.partition(".")[0]) < 19 else {}
     try:
-        with av.open(io.BytesIO(data), mode="r", format=container, metadata_errors="ignore") as file:
+        with av.open(io.BytesIO(data), mode="r", format=container, **lenient) as file:
             if not file.streams.audio:
                 raise AudioError(f"{name} holds no audio stream")
             stream = file.streams.audio[0]

@@ -266,6 +266,12 @@ class TestPyAV:
         with pytest.raises(AudioError, match=r"\(mov\) is cut or damaged"):
             read(data[: len(data) * tenth // 10])
 
+    def test_a_tag_in_another_encoding_is_no_damage(self) -> None:
+        data = self.make("mp4", "aac", 44100)
+        odd = data.replace(b"Lavf", b"L\xe9vf")
+        assert odd != data
+        np.testing.assert_array_equal(read(odd)[0], read(data)[0])
+
     def test_flac_without_length(self) -> None:
         data = lying_flac(0)
         pytest.importorskip("av", reason="PyAV is not installed (pip install av)")
