@@ -273,6 +273,7 @@ def compose(path: Path) -> yaml.MappingNode:
 
 #: What is wrong with a key that stands twice; a line number follows.
 TWICE = "stands twice in one block, first in line"
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 def repeated_keys(node: yaml.Node) -> Iterator[tuple[str, int, int]]:
@@ -290,7 +291,7 @@ def repeated_keys(node: yaml.Node) -> Iterator[tuple[str, int, int]]:
         lines: dict[str, int] = {}
         for name, value in at.value:
             waiting.append(value)
-            if not isinstance(name, yaml.ScalarNode):
+            if not isinstance(name, yaml.ScalarNode) or name.tag == _MERGE:  # of two "<<" both count
                 continue
             line = name.start_mark.line + 1
             if name.value in lines:

@@ -84,7 +84,7 @@ def _csv(path: Path, raw: bytes) -> list[dict[str, Any]]:
         columns, rows = list(reader.fieldnames or ()), list(reader)
     except csv.Error as error:
         raise BaselineError(f"{path}: is no CSV ({error})") from None
-    if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+    if twice := [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]:  # spreadsheets leave empty ones
         raise BaselineError(f"{path}: column {twice[0]!r:.80} stands twice; leave one of them out")
     return [{key: value for key, value in row.items() if value not in (None, "")} for row in rows]
 

@@ -238,6 +238,12 @@ def test_a_column_of_a_table_that_stands_twice(tmp_path: Path) -> None:
         read_baseline(str(path))
 
 
+def test_empty_columns_that_a_spreadsheet_leaves_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"task,metric,value,,\n{ANGLE},mse,5,,\n")
+    assert read_baseline(str(path)).entries[ANGLE].measured.value == 5
+
+
 @pytest.mark.parametrize("value", BAD)
 @pytest.mark.parametrize("key", ["task", "metric", "value", "na_rate", "stderr", "version", "source", "keys", "rows"])
 def test_any_value_of_a_table(tmp_path: Path, key: str, value: str) -> None:

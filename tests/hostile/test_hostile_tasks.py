@@ -165,6 +165,11 @@ def test_what_wins_over_a_merged_block_does_not_stand_twice(tmp_path: Path) -> N
     assert catalog.load_config(path)["top"] == {"x": 3, "y": 1}
 
 
+def test_two_merged_blocks_are_no_key_that_stands_twice(tmp_path: Path) -> None:
+    path = _written(tmp_path, "a: &a {x: 1}\nb: &b {y: 2}\ntop:\n  <<: *a\n  <<: *b\n")
+    assert catalog.load_config(path)["top"] == {"x": 1, "y": 2}
+
+
 # ------------------------------------------------------------------ bombs
 
 LAUGHS = "m0: &m0 {a: 1}\n" + "".join(f"m{i}: &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 9)}], k{i}: 1}}\n" for i in range(1, 9))
