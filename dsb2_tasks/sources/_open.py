@@ -79,7 +79,9 @@ def _open_hub(source: DataSource, owner: str) -> Rows:
     from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
-        folder = fetched_folder(source) if datasets.config.HF_HUB_OFFLINE else bring(source)
+        # A repository of several configs may be a hundred times what is needed of it; datasets itself fetches the one.
+        ready = datasets.config.HF_HUB_OFFLINE or source.config is not None
+        folder = fetched_folder(source) if ready else bring(source)
         if folder is None:
             dataset = datasets.load_dataset(source.path, source.config, split=source.split, revision=source.revision)
         else:

@@ -162,8 +162,11 @@ def bring(source: DataSource) -> Path:
 
 def _drop_wrong(remote: Remote) -> list[str]:
     """Removes files that are not of the size that the hub states: its client takes what lies there for whole."""
-    wrong = [name for name, size in remote.files.items() if _length(remote.folder / name) != size]
+    lengths = {name: _length(remote.folder / name) for name in remote.files}
+    wrong = [name for name, size in remote.files.items() if lengths[name] != size]
     for name in wrong:
+        if lengths[name] is None:
+            continue  # another rank may have fetched it by now
         for file in ((remote.folder / name).resolve(), remote.folder / name):  # what the link leads to, and the link
             file.unlink(missing_ok=True)
     return wrong

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from dsb2_tasks import compat, samples, sources
 from dsb2_tasks.cli import main
 from dsb2_tasks.sources import DataError, open_rows
-from dsb2_tasks.sources._prefetch import _folder, fetched_folder
+from dsb2_tasks.sources._prefetch import _ask, _drop_wrong, _folder, fetched_folder
 from dsb2_tasks.spec import DataSource
 
 PARQUET = (samples.root() / "DynamicSuperb" / "SuperbSD_Libri2Mix-Test" / "test.parquet").read_bytes()
@@ -196,6 +196,33 @@ def test_half_a_file_that_lies_in_the_cache_is_never_read(
     with pytest.raises(DataError, match="'dsb2 prefetch mine'"):
         opened_offline(hub, monkeypatch)
     assert way(hub) is None and whole(opened_offline(hub, monkeypatch))
+
+
+def test_what_another_rank_fetches_meanwhile_stays(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(hub) is None
+    remote = _ask(REPO, hub.commit(REPO))
+    with monkeypatch.context() as patch:
+        patch.setattr("dsb2_tasks.sources._prefetch._length", lambda _: None)  # as looked at a moment before
+        assert _drop_wrong(remote) == list(remote.files)
+    assert not remote.missing
+
+
+def test_a_run_fetches_one_config_and_not_the_repository(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    called: list[Any] = []
+
+    def load(*names: Any, **options: Any) -> datasets.Dataset:
+        called.append((names, options))
+        return datasets.Dataset.from_dict({"label": ["x"]})
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    one = source(hub).model_copy(update={"config": "en"})
+    open_rows(one, "hub", Path(), "mine")
+    assert called == [((REPO, "en"), {"split": "test", "revision": hub.commit(REPO)})] and not hub.asked
+    assert prefetch(hub) is None
+    open_rows(one, "hub", Path(), "mine")
+    assert called[-1] == ((str(fetched_folder(one)), "en"), {"split": "test"})
 
 
 GONE = {
