@@ -5,14 +5,23 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import multiprocessing
+import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from ._engines import ENGINES, TARGETS
 
 #: Beyond its minutes a run may start, finish its last input and end.
 _GRACE_SECONDS = 180
+#: A folder in memory, where the system has one.
+_MEMORY = Path("/dev/shm")
+
+
+def _run(engine: str, scratch: str, *arguments: Any) -> None:
+    tempfile.tempdir = scratch  # files of single inputs; an engine may end without removing what it made
+    ENGINES[engine](*arguments)
 
 
 def main() -> int:
@@ -29,14 +38,15 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix=f"dsb2-fuzz-{given.target}-"))
     corpus = given.corpus or folder / "corpus"
     corpus.mkdir(parents=True, exist_ok=True)
-    # A process of its own: what kills it, or holds it for ever, is a find too.
-    arguments = (given.target, given.minutes, given.seed, corpus, folder)
-    process = multiprocessing.get_context("fork").Process(target=ENGINES[given.engine], args=arguments)
-    process.start()
-    process.join(60 * given.minutes + _GRACE_SECONDS)
-    if process.is_alive():
-        process.kill()
-        process.join()
+    with tempfile.TemporaryDirectory(prefix="dsb2-fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None) as scratch:
+        # A process of its own: what kills it, or holds it for ever, is a find too.
+        arguments = (given.engine, scratch, given.target, given.minutes, given.seed, corpus, folder)
+        process = multiprocessing.get_context("fork").Process(target=_run, args=arguments)
+        process.start()
+        process.join(60 * given.minutes + _GRACE_SECONDS)
+        if process.is_alive():
+            process.kill()
+            process.join()
     if process.exitcode != 0:
         print(f"the process ended with {process.exitcode}; its last input is {folder / 'at-hand'}")
     finds = sorted(path for path in folder.glob("find-*") if path.suffix != ".txt")
@@ -44,7 +54,10 @@ def main() -> int:
         how = find.with_suffix(".txt")
         print(f"found: {find} ({find.stat().st_size} bytes{f'; {how.name} says how' if how.exists() else ''})")
     print(f"{len(finds)} finds of {given.engine} in {given.target}; inputs worth keeping go to tests/fuzz/seeds/{given.target}/")
-    return 1 if finds or process.exitcode else 0
+    if finds or process.exitcode:
+        return 1
+    shutil.rmtree(folder)  # a corpus that is to stay has a place of its own
+    return 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ from dsb2_tasks.models._responses import Answer, Asked, ResponseStore, StoreErro
 from dsb2_tasks.models._stored import stored_answers
 from dsb2_tasks.results import ResultsError, make_submission, read_run, samples_file
 
-from ._target import SEEDS, Target, changed_json, read_words, same_twice, scratch_folder, spliced
+from ._target import SEEDS, Target, changed_json, read_words, same_twice, spliced
 
 #: The model of the stores among the seeds.
 MODEL = {"class": "Tiny", "name": "tiny", "revision": None}
 TASK = "dsb2_superb_qbe_quesst14"
-_FOLDER = scratch_folder()
+_FOLDER = tempfile.TemporaryDirectory(prefix="dsb2-fuzz-")
 _NEW = "f" * 64
 
 

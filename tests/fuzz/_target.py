@@ -7,7 +7,6 @@ import random
 import re
 import resource
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -166,12 +165,6 @@ def changed_json(data: bytes, words: tuple[str, ...], rnd: random.Random) -> byt
         return json.dumps(changed_tree(json.loads(data), words, rnd)).encode()
     except (ValueError, RecursionError):
         return spliced(data, words, rnd)
-
-
-def scratch_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for the files of one input, in memory where the system has such a place; gone with the process."""
-    memory = Path("/dev/shm")
-    return tempfile.TemporaryDirectory(prefix="dsb2-fuzz-", dir=memory if memory.is_dir() else None)
 
 
 def same_twice(read: Callable[[], Any]) -> Any:

@@ -9,6 +9,7 @@ import itertools
 import json
 import random
 import re
+import tempfile
 from pathlib import Path
 
 import yaml
@@ -17,9 +18,9 @@ from dsb2_tasks.catalog import Catalog, GroupEntry, read_catalog
 from dsb2_tasks.hooks import KINDS, LabelError
 from dsb2_tasks.spec import SpecError, TaskSpec
 
-from ._target import Target, changed_tree, read_words, scratch_folder, spliced
+from ._target import Target, changed_tree, read_words, spliced
 
-_FOLDER = scratch_folder()
+_FOLDER = tempfile.TemporaryDirectory(prefix="dsb2-fuzz-")
 _NUMBER = itertools.count()
 _DOC = {"dsb2_prompt": "What?", "dsb2_language": None, "audio": []}
 _TEXTS = ("yes", "0.5-1.2 dog, 3.0-4.1 cat", "[(0.5, 1.0, 60)]", "C4 D4", "7", "artist: fox", "ORG: fox", "a dog / DET NOUN", "")

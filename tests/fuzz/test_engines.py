@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ def planted(data: bytes) -> None:
     while data == b"for ever":
         pass
     if data == b"killed":
+        tempfile.mkdtemp()
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -31,18 +34,21 @@ TARGET = Target("answers", planted, ("!x!", "y"), lambda data, rnd: data + rnd.c
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bytes], tuple[int, Path | None]]:
     """Runs the command over the planted target and an input of a corpus: its exit status and where it put its files."""
 
-    def run(data: bytes) -> tuple[int, Path]:
+    def run(data: bytes) -> tuple[int, Path | None]:
         (tmp_path / "corpus").mkdir()
         (tmp_path / "corpus" / "a").write_bytes(data)
         (tmp_path / "out").mkdir()
+        (tmp_path / "memory").mkdir()
+        monkeypatch.setattr(command, "_MEMORY", tmp_path / "memory")
         monkeypatch.setattr(_engines, "load", lambda name: TARGET)
-        monkeypatch.setattr(command.tempfile, "mkdtemp", lambda prefix: str(tmp_path / "out"))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "out"))
         arguments = ["fuzz", "answers", "--minutes", "0", "--corpus", str(tmp_path / "corpus")]
         monkeypatch.setattr("sys.argv", arguments)
-        return command.main(), tmp_path / "out"
+        status = command.main()
+        return status, next((tmp_path / "out").iterdir(), None)
 
     return run
 
@@ -72,13 +78,14 @@ def test_generated_inputs_hold_words_and_changed_seeds() -> None:
 
 
 def test_nothing_found(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(b"fine")[0] == 0
+    assert run(b"fine") == (0, None)
     assert capfd.readouterr().out.splitlines()[-1].startswith("0 finds of hypothesis in answers")
 
 
 def test_an_input_that_kills_the_process(run: Any, capfd: pytest.CaptureFixture[str]) -> None:
     status, folder = run(b"killed")
     assert status == 1 and (folder / "at-hand").read_bytes() == b"killed"
+    assert not list((folder.parent.parent / "memory").iterdir())
     assert f"the process ended with -9; its last input is {folder / 'at-hand'}" in capfd.readouterr().out
 
 
