@@ -69,7 +69,7 @@ class Clips:
         for source in spec.data:
             try:
                 rows = open_rows(source, data, folder, task)
-            except DataError as error:
+            except (DataError, OSError, RuntimeError) as error:  # also a name that no folder has, somebody's home that is none
                 self._problems[source.path] = next(iter(str(error).splitlines()), "")
             else:
                 STORE.register(rows.repo, rows.revision, rows.split, rows.audio)

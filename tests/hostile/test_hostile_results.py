@@ -82,7 +82,7 @@ def _mutations(good: Path) -> list[tuple[tuple[Any, ...], str, bool]]:
 
 def _mutate(file: Path, at: tuple[Any, ...], bad: str, logged: bool) -> None:
     if not logged:
-        file.write_text(json.dumps(replaced(json.loads(file.read_text()), at, BAD[bad])))
+        _mutate_with(file, at, BAD[bad])
         return
     samples = samples_of(file, ANGLE)
     lines = samples.read_text().splitlines()
@@ -90,10 +90,25 @@ def _mutate(file: Path, at: tuple[Any, ...], bad: str, logged: bool) -> None:
     samples.write_text("\n".join(lines) + "\n")
 
 
+def _mutate_with(file: Path, at: tuple[Any, ...], value: Any) -> None:
+    file.write_text(json.dumps(replaced(json.loads(file.read_text()), at, value)))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_no_value_anywhere_is_a_fault_of_the_program(file: Path, whole: tuple[Path, Path], tmp_path: Path, seed: int) -> None:
     _mutate(file, *random.Random(seed).choice(_mutations(whole[0])))
     _use(file, whole[1], tmp_path / "out")
+
+
+NOWHERE = ["x" * 5000, "~nobody-at-all/x", "a\0b", "\x1b[31m", 10**400, None]
+
+
+@pytest.mark.parametrize("place", NOWHERE, ids=lambda place: repr(place)[:12])
+def test_where_data_were_read_from_is_no_place(file: Path, tmp_path: Path, place: Any) -> None:
+    _mutate_with(file, ("configs", QBE, "metadata", "dsb2", "read_from"), place)
+    done = CliRunner().invoke(main, ["report", str(file), "-o", str(tmp_path / "r.html"), "--samples", "2", "--draws", "100"])
+    assert done.exit_code == 0, done.output
+    assert QBE in (tmp_path / "r.html").read_text() and done.output.replace("\n", "").isprintable()
 
 
 @pytest.mark.long
