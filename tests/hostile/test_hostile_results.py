@@ -203,13 +203,19 @@ def test_where_samples_are_no_file_there_are_none(file: Path, whole: tuple[Path,
 
 
 @pytest.mark.parametrize(
-    "where", ["x" * 5000, "~nobody-at-all/x", "a\0b", "\x1b[31m", "/dev/zero", "/dev/tty"], ids=lambda where: repr(where[:9])
+    "where", ["x" * 5000, "~nobody-at-all/x", "\x1b[31m", "/dev/zero", "/dev/tty"], ids=lambda where: repr(where[:9])
 )
 def test_places_where_no_run_can_be(whole: tuple[Path, Path], where: str) -> None:
     for words in (["report", where, "--format", "md"], ["compare", whole[0], where], ["baseline", "show", where]):
         done = CliRunner().invoke(main, list(map(str, words)))
         assert done.exit_code == 1 and "there is no such file or folder" in done.output, (words, done.output)
         assert done.output.replace("\n", "").isprintable() and len(done.output) < 1000
+
+
+def test_a_name_with_a_nul_is_no_place() -> None:
+    for read, error in ((read_run, ResultsError), (read_baseline, BaselineError)):
+        with pytest.raises(error, match="there is no such file or folder"):
+            read("a\0b")
 
 
 def test_links_in_a_folder_lead_to_nothing_endless(file: Path) -> None:
