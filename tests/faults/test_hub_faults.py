@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from dsb2_tasks import compat, samples, sources
 from dsb2_tasks.cli import main
 from dsb2_tasks.sources import DataError, open_rows
-from dsb2_tasks.sources._prefetch import _ask, _drop_wrong, _folder, fetched_folder
+from dsb2_tasks.sources._prefetch import _ask, _drop_wrong, _folder, _record, fetched_folder
 from dsb2_tasks.spec import DataSource
 
 PARQUET = (samples.root() / "DynamicSuperb" / "SuperbSD_Libri2Mix-Test" / "test.parquet").read_bytes()
@@ -205,6 +205,16 @@ def test_what_another_rank_fetches_meanwhile_stays(hub: FakeHub, monkeypatch: py
         patch.setattr("dsb2_tasks.sources._prefetch._length", lambda _: None)  # as looked at a moment before
         assert _drop_wrong(remote) == list(remote.files)
     assert not remote.missing
+
+
+def test_a_cache_for_reading_alone_is_read(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(hub) is None
+    record = _record(REPO, hub.commit(REPO))
+    record.unlink()
+    record.parent.rmdir()  # as the hub's own client leaves it
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    assert run(hub) is None
+    assert not record.parent.exists()
 
 
 def test_a_run_fetches_one_config_and_not_the_repository(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
