@@ -243,7 +243,7 @@ def _read(file: soundfile.SoundFile, wanted: int, name: str) -> np.ndarray:
 def _blocks(file: soundfile.SoundFile, wanted: int, name: str) -> Iterator[np.ndarray]:
     got = 0
     while got < wanted:
-        with _damage(name, got / file.samplerate):
+        with _damage(name):
             block = file.read(min(_BLOCK // file.channels, wanted - got), dtype="float32", always_2d=True)
         if not len(block):
             return
@@ -252,13 +252,13 @@ def _blocks(file: soundfile.SoundFile, wanted: int, name: str) -> Iterator[np.nd
 
 
 @contextmanager
-def _damage(name: str, seconds: float = 0.0) -> Iterator[None]:
+def _damage(name: str) -> Iterator[None]:
     import soundfile
 
     try:
         yield
     except soundfile.LibsndfileError as error:
-        raise AudioError(f"{name} is cut or damaged: decoding fails after {seconds:.3f} s ({_said(error)})") from None
+        raise AudioError(f"{name} is cut or damaged: decoding fails ({_said(error)})") from None
 
 
 def _states_length(data: bytes) -> bool:
