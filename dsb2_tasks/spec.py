@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +125,8 @@ class DataSource(_Strict):
     @field_validator("path")
     @classmethod
     def _is_a_name(cls, path: str) -> str:
-        if not path.isprintable() or any(len(part.encode()) > _LONGEST_PART for part in path.split("/")):
+        seen = all(sign.isprintable() or unicodedata.category(sign) == "Zs" for sign in path)  # Zs: spaces of any width
+        if not seen or any(len(part.encode()) > _LONGEST_PART for part in path.split("/")):
             raise ValueError(f"neither a data set nor a folder can have the name {path!r:.80}")
         return path
 

@@ -116,6 +116,13 @@ def test_data_sets_that_cannot_be_called_so(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "path", ["./\u9332\u97f3\u3000\u96c6", "./a\u00a0b", "./m\u00fc ller"], ids=["wide", "unbroken", "plain"]
+)
+def test_a_folder_may_have_spaces_of_any_width(path: str) -> None:
+    assert DataSource(path=path).path == path
+
+
+@pytest.mark.parametrize(
     "path", ["file:///etc/passwd", "http://localhost:1/x", "https://x.invalid/a", "s3://a/b", "hf://datasets/a/b", "org/../../x"]
 )
 @pytest.mark.parametrize("data", ["hub", "samples", "folder"])
