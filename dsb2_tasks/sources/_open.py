@@ -30,8 +30,14 @@ def check_data(data: str) -> None:
     Raises:
         DataError: It is neither ``hub`` nor ``samples`` nor a folder.
     """
-    if data not in ("hub", "samples") and not Path(data).expanduser().is_dir():
-        raise DataError(f"data={data!r} is neither 'hub' nor 'samples' nor an existing folder (in --metadata data=...)")
+    if data in ("hub", "samples"):
+        return
+    try:
+        there = Path(data).expanduser().is_dir()
+    except (OSError, RuntimeError, ValueError):  # a name that is too long, a ~user there is not, a NUL
+        there = False
+    if not there:
+        raise DataError(f"data={data!r:.300} is neither 'hub' nor 'samples' nor an existing folder (in --metadata data=...)")
 
 
 def open_rows(source: DataSource, data: str, base: Path, owner: str) -> Rows:

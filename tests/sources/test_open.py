@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dsb2_tasks.audio import AudioError
-from dsb2_tasks.sources import DataError, open_rows
+from dsb2_tasks.sources import DataError, check_data, open_rows
 from dsb2_tasks.spec import DataSource
 
 ROWS = [{"file": f"f{i}", "instruction": "Say it.", "label": f"l{i}"} for i in range(3)]
@@ -226,3 +226,15 @@ def test_a_cell_of_a_parquet_file_opens_nothing_outside_of_its_folder(tmp_path: 
     with pytest.raises(AudioError, match="leads out of the data set's folder") as error:
         rows.audio.read(0, "audio")
     assert "row 0 column 'audio'" in str(error.value)
+
+
+@pytest.mark.parametrize("data", ["nowhere", "~nobody-of-that-name/x", "a" * 5000, "a\0b"], ids=lambda data: repr(data[:12]))
+def test_what_is_no_place_for_data_is_one_error(data: str) -> None:
+    with pytest.raises(DataError, match="is neither 'hub' nor 'samples' nor an existing folder") as told:
+        check_data(data)
+    assert len(str(told.value)) < 500
+
+
+def test_places_for_data(tmp_path: Path) -> None:
+    for data in ("hub", "samples", str(tmp_path)):
+        check_data(data)
