@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from dsb2_tasks import __version__
-from dsb2_tasks.cli._output import plain
 
 #: Command -> (``module:object``, first line of its help).  Only the command that is named is imported.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -44,6 +43,8 @@ ERROR, WRONG_USE, INTERNAL, INTERRUPTED = 1, 2, 70, 130
 
 class _Failure(click.ClickException):
     def __init__(self, message: str, code: int) -> None:
+        from dsb2_tasks.cli._output import plain
+
         # A message may hold names out of a stranger's file: nothing in it moves the cursor.
         super().__init__("\n".join(map(plain, message.split("\n"))))
         self.code = code
