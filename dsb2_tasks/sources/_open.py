@@ -6,19 +6,22 @@ import csv
 import hashlib
 import io
 import json
+import logging
 import os
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dsb2_tasks.sources._prefetch import bring, fetched_folder, reason
+from dsb2_tasks.sources._prefetch import bring, fetched_folder, reason, unreachable
 from dsb2_tasks.sources._rows import DataError, DatasetAudio, FolderAudio, ParquetAudio, Rows
 from dsb2_tasks.spec import DataSource
 
 if TYPE_CHECKING:
     import datasets
     import pyarrow as pa
+
+log = logging.getLogger(__name__)
 
 _METADATA_FILES = ("metadata.jsonl", "metadata.csv")
 _SPLIT_NAMES = frozenset({"train", "training", "validation", "valid", "val", "dev", "test", "eval"})
@@ -85,9 +88,7 @@ def _open_hub(source: DataSource, owner: str) -> Rows:
     from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
-        # A repository of several configs may be a hundred times what is needed of it; datasets itself fetches the one.
-        ready = datasets.config.HF_HUB_OFFLINE or source.config is not None
-        folder = fetched_folder(source) if ready else bring(source)
+        folder = _fetched(source)
         if folder is None:
             dataset = datasets.load_dataset(source.path, source.config, split=source.split, revision=source.revision)
         else:
@@ -104,6 +105,22 @@ def _open_hub(source: DataSource, owner: str) -> Rows:
     # Where datasets itself puts what it fetches; a path in a cell may lead there, and nowhere else.
     folders = tuple(map(Path, (HF_HUB_CACHE, datasets.config.HF_DATASETS_CACHE)))
     return _from_dataset(dataset, source.path, source.revision or "main", split, folders)
+
+
+def _fetched(source: DataSource) -> Path | None:
+    """Where a data set lies as a whole; None where datasets itself shall look for it."""
+    import datasets
+
+    # A repository of several configs may be a hundred times what is needed of it; datasets itself fetches the one.
+    if datasets.config.HF_HUB_OFFLINE or source.config is not None:
+        return fetched_folder(source)
+    try:
+        return bring(source)
+    except Exception as error:
+        if not unreachable(error):
+            raise
+        log.warning("%s: the hub cannot be reached; what lies in the cache of datasets is taken, if anything", source.path)
+        return None
 
 
 def _from_dataset(dataset: datasets.Dataset, repo: str, revision: str, split: str, folders: tuple[Path, ...]) -> Rows:

@@ -253,6 +253,11 @@ def _status(error: BaseException) -> int | None:
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
+def unreachable(error: BaseException) -> bool:
+    """Whether nobody answered at all.  The hub's client has changed its HTTP library more than once; these names have stayed."""
+    return any(kind.__name__ in ("TransportError", "ConnectionError") for kind in type(_behind(error)).__mro__)
+
+
 def _asked_to_wait(error: BaseException) -> float:
     """Seconds that the hub asks for: what is left of its window (``RateLimit: "api";r=0;t=55``), or ``Retry-After``."""
     headers = getattr(getattr(error, "response", None), "headers", {})

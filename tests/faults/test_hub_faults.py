@@ -217,6 +217,18 @@ def test_a_cache_for_reading_alone_is_read(hub: FakeHub, monkeypatch: pytest.Mon
     assert not record.parent.exists()
 
 
+def test_what_datasets_keeps_is_read_where_nobody_answers(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import datasets
+
+    hub.close()
+    kept = datasets.Dataset(pq.read_table(io.BytesIO(PARQUET)))
+    monkeypatch.setattr(datasets, "load_dataset", lambda path, *_, **__: {REPO: kept}[path])
+    assert len(open_rows(DataSource(path=REPO), "hub", Path(), "mine")) == len(kept)
+    assert f"{REPO}: the hub cannot be reached" in caplog.text
+
+
 def test_a_run_fetches_one_config_and_not_the_repository(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     import datasets
 
