@@ -135,9 +135,18 @@ def test_tasks_of_others_and_their_faults(
 
 
 def test_control_sequences_of_strangers_stay_text(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text(MINE.format(name='"evil\\e]0;x\\a[red]"', domain="mine_only"))
+    evil = '"evil\\e]0;x\\a[red]"'
+    (tmp_path / "mine.yaml").write_text(MINE.format(name="mine", domain="mine_only").replace("language: eo", f"language: {evil}"))
     result = run("--include_path", str(tmp_path), "--domain", "mine_only")
     assert "\x1b" not in result.stdout and "\x07" not in result.stdout and r"evil\x1b]0;x\x07[red]" in result.stdout
+
+
+def test_a_name_of_control_sequences_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "mine.yaml").write_text(MINE.format(name='"evil\\e]0;x\\a[red]"', domain="mine_only"))
+    result = run("--include_path", str(tmp_path), "--domain", "mine_only")
+    said = result.output + caplog.text
+    assert result.exit_code == 2 and "\x1b" not in said and "\x07" not in said
+    assert r"task: 'evil\x1b]0;x\x07[red]' is no name of a task" in caplog.text
 
 
 @pytest.mark.parametrize("width", [60, 100, 250])
