@@ -487,8 +487,9 @@ def test_usage_adds_up() -> None:
 
 def test_ctrl_c_ends_a_waiting_program_at_once() -> None:
     program = """
-import sys
+import signal, sys
 from dsb2_tasks.endpoint import Endpoint
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, which tests may be, ignore it
 for _ in Endpoint(sys.argv[1], concurrency=4).chat([{}] * 99):
     pass
 """
