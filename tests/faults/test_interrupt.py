@@ -63,6 +63,7 @@ def start(program: str, place: Place, tiny: Path, fault: Callable[[], Any] = moc
 
     def process() -> None:
         os.setpgid(0, 0)
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in a shell's background, which tests may be, ignore it
         with fault(), mock.patch("lm_eval.evaluator.add_env_info"):
             status: Any = 0
             try:
