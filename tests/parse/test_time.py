@@ -78,7 +78,7 @@ def test_a_megabyte_built_to_hurt(reader: str) -> None:
     read = READERS[reader]
     bound = 8 * best(plain_pass, text_of("a ", 1_000_000))
     read("warm")
-    slowest = sorted(PIECES, key=lambda piece: -best(read, text_of(piece, 50_000), times=1))[:5]
+    slowest = sorted(PIECES, key=lambda piece: -best(read, text_of(piece, 50_000), times=1))[:2]
     took = {piece: best(read, text_of(piece, 1_000_000), bound) for piece in slowest}
     worst = max(took, key=lambda piece: took[piece])
     assert took[worst] < bound, f"{worst!r} took {took[worst]:.2f} s, allowed are {bound:.2f} s"

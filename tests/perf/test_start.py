@@ -10,7 +10,7 @@ import pytest
 from tests.perf import _starting, bench_start
 
 
-@pytest.mark.slow
+@pytest.mark.long  # the table that CI prints has it too
 def test_time_to_the_first_request(capsys: pytest.CaptureFixture[str]) -> None:
     pairs = bench_start.pairs(1, "dsb2_spatial_audio")
     with capsys.disabled():

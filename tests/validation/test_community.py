@@ -129,7 +129,7 @@ def test_good_files_run_under_bare_lm_eval(folder: Path, repository: Path) -> No
     assert "dsb2_community" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long  # lm-eval takes half a minute to look through all of its own
 def test_listing_survives_broken_community_files(folder: Path, broken: Callable[..., Path]) -> None:
     broken(("metric:", "metrc:"))
     done = lm_eval("ls", "subtasks", folder=folder, DSB2_TASKS_PATH=str(folder))
