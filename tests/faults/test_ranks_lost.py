@@ -34,7 +34,10 @@ def start(place: Place, *models: type[MadeUp], pause: float = 0.0) -> list[Child
         port = free.getsockname()[1]
 
     def process(rank: int, model: type[MadeUp]) -> None:
+        from accelerate import PartialState
+
         one = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": len(models), "LOCAL_WORLD_SIZE": len(models)}
+        PartialState._reset_state()  # a test before this one may have left the state of a single process
         os.environ.update({name: str(value) for name, value in {**one, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}.items()})
         evaluate(place, model(place, rank=rank, pause=pause))
 
