@@ -583,7 +583,7 @@ def _samples(out: Path) -> dict[str, list[Any]]:
     return {name: [json.loads(line) for line in path.read_text().splitlines()] for name, path in files.items()}
 
 
-@pytest.mark.slow
+@pytest.mark.long  # in forked processes by default: tests/faults/test_model_server.py
 def test_a_run_that_is_killed_and_resumed_asks_only_for_the_rest(tmp_path: Path) -> None:
     slow = True
 

@@ -19,7 +19,7 @@ def answers(run: object) -> dict[tuple[str, int], str]:
     return {(task, s["doc_id"]): s["resps"][0][0] for task in TASKS for s in run.samples(task)}
 
 
-@pytest.mark.slow
+@pytest.mark.long  # in one process by default: tests/models/test_hf_audio.py, tests/models/test_responses.py
 def test_host_cache_and_response_store(lm_eval: Callable, tmp_path: Path) -> None:
     plain = lm_eval(*arguments(tmp_path / "a", "resume=false"))
     first = answers(plain)

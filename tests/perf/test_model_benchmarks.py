@@ -26,7 +26,7 @@ def bench(repository: Path, name: str, *arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.slow
+@pytest.mark.long  # the table of benchmarks, tried by test_table.py, runs the same
 def test_ways_of_the_backend(repository: Path) -> None:
     tiny = ("--size", "tiny", "--clips", "24", "--tokens", "2", "--json")
     found = bench(repository, "bench_models", *tiny, "--only", "order", "memory")

@@ -121,6 +121,7 @@ def resumed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.long  # in forked processes by default: tests/faults/test_ranks_lost.py
 def test_a_run_that_lost_a_rank_ends_as_one_of_two_ranks_that_did_not(resumed: dict[str, Any], tmp_path: Path) -> None:
     run(tmp_path / "out", tmp_path / "cache", torchrun(2, *command(tmp_path / "out")))
     whole = written(tmp_path / "out")
