@@ -72,6 +72,11 @@ DOMAINS: dict[str, tuple[Modality, str]] = {
 }
 
 
+def _brief(text: str) -> str:
+    """A text for a message, which may be of any length."""
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
 @dataclass(frozen=True)
 class KeyFault:
     """One fault of a ``dsb2:`` block: the way to its key (``("data", 0, "path")``), what is wrong, and what to do if known."""
@@ -81,7 +86,8 @@ class KeyFault:
     fix: str = ""
 
     def __str__(self) -> str:
-        return ".".join(("dsb2", *map(str, self.key))) + f": {self.cause}" + (f"; {self.fix}" if self.fix else "")
+        way = ".".join(("dsb2", *(_brief(str(part)) for part in self.key)))
+        return f"{way}: {self.cause}" + (f"; {self.fix}" if self.fix else "")
 
 
 class SpecError(ValueError):
@@ -340,9 +346,8 @@ def _key_fault(detail: ErrorDetails) -> KeyFault:
         return KeyFault(key, "unknown key", _suggestion(str(key[-1]), list(model.model_fields)))
     if detail["type"] == "missing":
         return KeyFault(key, "key is missing")
+    shown = _brief(repr(detail.get("input")))
     if detail["type"] == "literal_error" and (near := _nearest(detail["input"], detail["ctx"]["expected"])):
-        return KeyFault(key, f"{detail['msg']} (value: {detail['input']!r})", f"did you mean {near!r}?")
-    given = repr(detail.get("input"))
-    shown = given if len(given) <= 80 else given[:77] + "..."
+        return KeyFault(key, f"{detail['msg']} (value: {shown})", f"did you mean {near!r}?")
     value = f" (value: {shown})" if key else ""  # a fault of several keys together names them itself
     return KeyFault(key, detail["msg"].removeprefix("Value error, ") + value)

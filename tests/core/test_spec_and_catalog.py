@@ -192,8 +192,10 @@ def test_a_value_that_yaml_stumbles_over_costs_one_file(tmp_path: Path, number: 
         ({"options": [f"o{i % 10_000}" for i in range(20_000)]}, "options listed twice: 'o0', .* and 9990 more"),
         ({"options": ["a"], "aliases": {f"o{i}": [] for i in range(5_000)}}, "aliases for what is no option: 'o0', .* more"),
         ({"kind": "x" * 100_000}, "no template for kind 'xxx"),
+        ({"aliases": {"x" * 1_000: [None]}}, r"dsb2\.aliases\.x{77}\.\.\..*valid string"),
+        ({"x" * 1_000: 1}, r"dsb2\.x{77}\.\.\.: unknown key"),
     ],
-    ids=["unknown keys", "options twice", "aliases", "kind"],
+    ids=["unknown keys", "options twice", "aliases", "kind", "long key of aliases", "long unknown key"],
 )
 def test_thousands_of_faults_are_told_soon_and_briefly(tmp_path: Path, change: dict[str, object], said: str) -> None:
     path = write(tmp_path / "x.yaml", json.dumps({**GOOD, "dsb2": {**GOOD["dsb2"], **change}}))  # type: ignore[dict-item]

@@ -1,7 +1,6 @@
-"""Whole runs of lm-eval in forked children: real store, real scoring, real files; only the model is made up.
+"""Whole runs of lm-eval in processes of their own: real store, real scoring, real files; only the model is made up.
 
-A child starts in milliseconds, for everything was imported before it was forked, and can be killed at any point.  What the model
-was asked stands in a file that outlives it.
+They can be killed at any point.  What the model was asked stands in a file that outlives them.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+from _nursery import Nursery
 
 from dsb2_tasks import catalog, compat, plugin
 from dsb2_tasks.models._base import AudioLM, Question
@@ -144,7 +145,7 @@ def saying(key: str) -> str:
 
 
 @functools.cache
-def _manager() -> Any:
+def read_tasks() -> Any:
     """The task files, read once for all children."""
     import torch
 
@@ -154,8 +155,12 @@ def _manager() -> Any:
 
 
 @functools.cache
+def nursery() -> Nursery:
+    """Where children come from: a run was made there, so they find everything imported and filled, and start in milliseconds."""
+    return Nursery(_warm_up)
+
+
 def _warm_up() -> None:
-    """A run in this process, so that children find everything imported and filled: a tenth of a second each."""
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
         evaluate(place := Place(Path(folder)), MadeUp(place))
     gc.freeze()  # children would copy what they look through
@@ -172,7 +177,7 @@ def evaluate(place: Place, lm: MadeUp) -> None:
         results = simple_evaluate(
             model=lm,
             tasks=list(TASKS),
-            task_manager=_manager(),
+            task_manager=read_tasks(),
             evaluation_tracker=tracker,
             log_samples=True,
             metadata={"data": "samples"},
@@ -187,31 +192,27 @@ def evaluate(place: Place, lm: MadeUp) -> None:
 
 
 class Child:
-    """A forked process that runs a function and ends."""
+    """A process that runs a function and ends."""
 
     def __init__(self, function: Callable[[], object], errors: Path) -> None:
+        def child() -> None:
+            with errors.open("w", buffering=1) as said:
+                os.dup2(said.fileno(), 1)
+                os.dup2(said.fileno(), 2)
+                sys.stdout = sys.stderr = said
+                logging.basicConfig(stream=said, level=logging.WARNING, format="%(message)s", force=True)
+                status = 70
+                try:
+                    function()
+                    status = 0
+                except SystemExit as end:
+                    status = int(end.code or 0)
+                except BaseException:
+                    traceback.print_exc()
+                os._exit(status)
+
         self.errors = errors
-        _warm_up()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self.pid = os.fork()
-        if self.pid == 0:
-            status = 70
-            try:
-                with errors.open("w", buffering=1) as said:
-                    os.dup2(said.fileno(), 1)
-                    os.dup2(said.fileno(), 2)
-                    sys.stdout = sys.stderr = said
-                    logging.basicConfig(stream=said, level=logging.WARNING, format="%(message)s", force=True)
-                    try:
-                        function()
-                        status = 0
-                    except SystemExit as end:
-                        status = int(end.code or 0)
-                    except BaseException:
-                        traceback.print_exc()
-            finally:
-                os._exit(status)  # without pytest's own end
+        self.pid = nursery().fork(child)
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         """Sends a signal; harmless where the child has ended but was not waited for."""
@@ -219,15 +220,12 @@ class Child:
 
     def wait(self, timeout_s: float = 120) -> int:
         """Exit status, negative for the number of a signal."""
-        end = time.monotonic() + timeout_s
-        while time.monotonic() < end:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.002)
-        self.kill()
-        os.waitpid(self.pid, 0)
-        raise AssertionError(f"the child did not end within {timeout_s} s; it said: {self.said()}")
+        status = nursery().wait(self.pid, timeout_s)
+        if status is None:
+            self.kill()
+            nursery().wait(self.pid, timeout_s)
+            raise AssertionError(f"the child did not end within {timeout_s} s; it said: {self.said()}")
+        return status
 
     def said(self) -> str:
         """What it logged and printed."""

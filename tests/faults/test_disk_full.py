@@ -12,7 +12,6 @@ from unittest import mock
 
 import pytest
 from _fault_runs import TASKS, Child, MadeUp, Place, evaluate, go_on, saying
-from lm_eval.api.registry import model_registry
 from lm_eval.loggers import EvaluationTracker
 
 from dsb2_tasks import plugin
@@ -182,6 +181,8 @@ def dsb2_run(place: Place, *more: str, saving: tuple[str, ...] = ()) -> Child:
     """``dsb2 run`` in a child, with the made-up model under a name."""
 
     def child() -> None:
+        from lm_eval.api.registry import model_registry  # holds a lock, so it cannot be handed over
+
         model_registry.register("made-up", target="_fault_runs:Named")
         options = ["--tasks", ",".join(TASKS), "--model", "made-up", "--data", "samples", "--output_path", str(place.out)]
         named = mock.patch.dict(plugin.MODELS, {"made-up": "_fault_runs:Named"})

@@ -16,7 +16,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from _fault_runs import TASKS, Child, Place, _manager
+from _fault_runs import TASKS, Child, Place, nursery, read_tasks
 
 from dsb2_tasks.cli import main
 from dsb2_tasks.models._generator import Generator
@@ -33,11 +33,15 @@ END_SECONDS, BUSY_SECONDS = 60, 600
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny model, once loaded, so that children find imported what that takes."""
-    for module in ("lm_eval.__main__", "dsb2_tasks.cli._manager", "dsb2_tasks.cli._run"):
-        importlib.import_module(module)
+    """The tiny model, once loaded where children come from, so that they find imported what that takes."""
     folder = make_tiny_model(tmp_path_factory.mktemp("tiny"))
-    HFAudio(str(folder), device="cpu", resume=False)
+
+    def load() -> None:
+        for module in ("lm_eval.__main__", "dsb2_tasks.cli._manager", "dsb2_tasks.cli._run"):
+            importlib.import_module(module)
+        HFAudio(str(folder), device="cpu", resume=False)
+
+    nursery().call(load)
     return folder
 
 
@@ -74,7 +78,7 @@ def start(program: str, place: Place, tiny: Path, fault: Callable[[], Any] = moc
 
                     sys.argv = ["lm_eval", *arguments]
                     # lm-eval's own 15 000 tasks are not asked for here.
-                    with mock.patch("lm_eval.tasks.TaskManager", lambda *_, **__: _manager()):
+                    with mock.patch("lm_eval.tasks.TaskManager", lambda *_, **__: read_tasks()):
                         cli_evaluate()
             except SystemExit as end:
                 status = end.code

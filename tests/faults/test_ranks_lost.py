@@ -37,7 +37,7 @@ def start(place: Place, *models: type[MadeUp], pause: float = 0.0) -> list[Child
         from accelerate import PartialState
 
         one = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": len(models), "LOCAL_WORLD_SIZE": len(models)}
-        PartialState._reset_state()  # a test before this one may have left the state of a single process
+        PartialState._reset_state()  # children come from a process that made a run by itself
         os.environ.update({name: str(value) for name, value in {**one, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}.items()})
         evaluate(place, model(place, rank=rank, pause=pause))
 

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
-import pickle
-import resource
-import signal
 import struct
-import time
-import traceback
-from collections.abc import Callable
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import soundfile
-
-from dsb2_tasks.audio import AudioError
 
 RATE = 16_000
 
@@ -194,55 +184,3 @@ def patch(data: bytes, at: int, form: str, value: float) -> bytes:
     """A file with one number of its head replaced."""
     piece = struct.pack(form, value)
     return data[:at] + piece + data[at + len(piece) :]
-
-
-class Outcome(NamedTuple):
-    """How a function fared in a process of its own: what it returned, CPU seconds, bytes that its memory grew by at most."""
-
-    value: Any
-    seconds: float
-    grown: int
-
-
-def in_child(function: Callable[[], Any], *, seconds: int = 60, most: int = 1 << 32) -> Outcome:
-    """Calls a function in a fork, so that a crash of a C library, endless work and memory without end are seen and survived.
-
-    Args:
-        function: What to call; an :class:`AudioError` counts as returned, every other exception fails the test.
-        seconds: After which it is stopped.
-        most: Bytes of address space that it may get on top of what this process has.
-    """
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            signal.alarm(seconds)
-            limit = status("VmSize") + most
-            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-            Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
-            before, started = status("VmRSS"), time.process_time()
-            try:
-                value = function()
-            except AudioError as error:
-                value = error
-            outcome = (value, time.process_time() - started, status("VmHWM") - before)
-        except BaseException:
-            outcome = (traceback.format_exc(), None, 0)
-        with os.fdopen(write, "wb") as file:
-            pickle.dump(outcome, file)
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as file:
-        told = file.read()
-    _, code = os.waitpid(pid, 0)
-    assert code == 0, f"ended by signal {os.WTERMSIG(code)}"
-    outcome = Outcome(*pickle.loads(told))
-    assert outcome.seconds is not None, outcome.value
-    return outcome
-
-
-def status(key: str) -> int:
-    """Bytes, from what Linux says of this process."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
-    return int(line.split()[1]) * 1024

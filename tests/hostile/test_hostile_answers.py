@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import resource
 import time
-from pathlib import Path
 
 import pytest
+from _children import in_child
 from _hostile_answers import SHAPES, SHORT, one_of, read
 from click.testing import CliRunner
 
@@ -55,24 +53,22 @@ def test_time_grows_with_the_length_of_an_answer_and_not_with_its_square(kind: s
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_ten_megabytes(kind: str) -> None:
-    """In a process of its own that may have 6 GB more than this one has, and the time of ten megabytes for each shape."""
-    one_of(kind)
-    child = os.fork()
-    if child == 0:
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + 6 * 2**30,) * 2)
-        slow = []
+    """In a process of its own that may have 6 GB more, and the time of ten megabytes for each shape."""
+
+    def slow() -> list[str]:
+        one_of(kind)
+        found = []
         for name in LONG:
             start = time.process_time()
             try:
                 read(kind, f"x: {SHAPES[name](10_000_000)} dog 1.")
             except BaseException as error:
-                slow.append(f"{name}: {error!r:.200}")
+                found.append(f"{name}: {error!r:.200}")
             if time.process_time() - start > _bound(kind, 10_000_000):
-                slow.append(f"{name}: {time.process_time() - start:.0f} s")
-        print(kind, slow, flush=True)
-        os._exit(bool(slow))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+                found.append(f"{name}: {time.process_time() - start:.0f} s")
+        return found
+
+    assert in_child(slow, seconds=3600, most=6 << 30).value == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

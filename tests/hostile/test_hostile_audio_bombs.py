@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _audio_makers import RATE, encode, encode_av, flac_silence, in_child, mp3_silence, opus_silence
+from _audio_makers import RATE, encode, encode_av, flac_silence, mp3_silence, opus_silence
+from _children import in_child
 
 from dsb2_tasks.audio import (
     AudioError,
@@ -171,14 +172,12 @@ def test_what_would_be_blown_up_by_resampling(rate: int, channels: int, policy: 
 def test_resampling_takes_little_more_than_what_it_gives(rate: int) -> None:
     samples = np.zeros(20_000_000 * rate // max(rate, RATE), np.float32)
     samples[::1000] = 0.5
-    resample(samples[:1000], rate, RATE)  # what is loaded and made once; torch has no threads here that a fork would lose
     size, _, grown = in_child(lambda: resample(samples, rate, RATE).nbytes)
     assert grown < size + 64 * MB
 
 
 def test_an_hour_is_prepared_in_little_more_than_its_size() -> None:
     data = flac_silence(48_000, 1, 500)
-    resample(np.zeros(1000, np.float32), 48_000, RATE)
     shapes, seconds, grown = in_child(lambda: ready(data, AudioPolicy()))
     assert shapes == [(round(500 * 65_535 / 3),)]
     assert grown < 4 * 500 * 65_535 * (1.25 + 1 / 3) + 64 * MB and seconds < 10

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _audio_makers import in_child, make
+from _audio_makers import make
+from _children import in_child
 
 from dsb2_tasks.audio import AudioError
 from dsb2_tasks.sources._rows import raw_audio

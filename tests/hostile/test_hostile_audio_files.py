@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from _audio_makers import PYAV, RATE, encode, flac_silence, in_child, make, tone
+from _audio_makers import PYAV, RATE, encode, flac_silence, make, tone
+from _children import in_child
 
 from dsb2_tasks.audio import (
     AudioError,

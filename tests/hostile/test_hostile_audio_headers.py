@@ -8,7 +8,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from _audio_makers import PYAV, RATE, SNDFILE, flac_head, flac_silence, in_child, make, mp3_silence, opus_silence, patch
+from _audio_makers import PYAV, RATE, SNDFILE, flac_head, flac_silence, make, mp3_silence, opus_silence, patch
+from _children import in_child
 
 from dsb2_tasks.audio import AudioError, RawAudio, decode, read_info
 
@@ -38,8 +39,6 @@ def check(data: bytes) -> str:
     return "decoded"
 
 
-# By itself: where tests before it used PyAV, a process forked here waits for ever in it.
-@pytest.mark.long
 @pytest.mark.parametrize("name", [*SNDFILE, *PYAV])
 def test_any_number_of_a_head_may_lie(name: str) -> None:
     if name in PYAV:
