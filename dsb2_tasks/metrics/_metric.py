@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dsb2_tasks.metrics._stats import Estimator, Floats, Row, Scaled, mean, standard_error
+from dsb2_tasks.metrics._stats import Estimator, Floats, Replicates, Row, Scaled, mean, standard_error
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,26 @@ class Metric:
         with np.errstate(all="ignore"):
             return standard_error(self.estimator.influence(counted)) if len(counted) > 1 else math.nan
 
-    def replicates(self, rows: Sequence[Row | None], weights: Floats) -> Floats:
+    def replicates(self, rows: Sequence[Row | None]) -> Replicates:
         """Corpus values under many re-weightings of the samples.
 
         Args:
             rows: One row a sample, None where it is not counted.
-            weights: How often each sample counts, shape (draws, samples).
 
         Returns:
-            Values, shape (draws,); nan where a draw leaves the value undefined.
+            A function of how often each sample counts, shape (draws, samples), that gives values of shape (draws,); nan where a
+            draw leaves the value undefined.
         """
         kept = [i for i, row in enumerate(rows) if row is not None]
         if not kept:
-            return np.full(len(weights), math.nan)
-        with np.errstate(all="ignore"):
-            return self.estimator.replicates([rows[i] for i in kept], weights[:, kept])  # type: ignore[misc]
+            return lambda weights: np.full(len(weights), math.nan)
+        of_kept = self.estimator.replicates([row for row in rows if row is not None])
+
+        def values(weights: Floats) -> Floats:
+            with np.errstate(all="ignore"):
+                return of_kept(weights[:, kept] if len(kept) < len(rows) else weights)
+
+        return values
 
 
 def scaled(metric: Metric) -> Metric:

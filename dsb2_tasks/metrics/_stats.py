@@ -4,7 +4,7 @@ An estimator knows three things about a list of rows, one row a sample:
 
 * ``value``: the corpus value,
 * ``influence``: how far each sample moves that value, so that the standard error follows from one pass over the data,
-* ``replicates``: the value under many re-weightings of the samples at once, which is all a bootstrap needs.
+* ``replicates``: a function that gives the value under many re-weightings of the samples at once, which is all a bootstrap needs.
 
 Influence is the infinitesimal jackknife: the derivative of the value with respect to a sample's weight, centred.  For a
 ratio ``R = sum(e) / sum(n)`` it is ``(e - R n) / sum(n)``, which makes :func:`standard_error` the delta method
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 Row = Sequence[Any]
 Floats = NDArray[np.float64]
+#: How often each sample counts, shape (draws, n), to the value under each draw, shape (draws,).
+Replicates = Callable[[Floats], Floats]
 
 #: Relative step of the central difference that gives the derivative with respect to a weight; its error is of the order
 #: of the square, far below any sampling error.
@@ -40,8 +42,8 @@ class Estimator(Protocol):
     def influence(self, rows: Sequence[Row]) -> Floats:
         """Derivative of the value with respect to each sample's weight, centred, shape (n,)."""
 
-    def replicates(self, rows: Sequence[Row], weights: Floats) -> Floats:
-        """The value under each row of ``weights`` (draws, n), shape (draws,)."""
+    def replicates(self, rows: Sequence[Row]) -> Replicates:
+        """The value under re-weighted samples; rows are read once for any number of calls."""
 
 
 def standard_error(influence: Floats) -> float:
@@ -92,9 +94,10 @@ class Totals:
         slope = (self.ratio(total + _STEP * own) - self.ratio(total - _STEP * own)) / (2 * _STEP)
         return slope - slope.mean()
 
-    def replicates(self, rows: Sequence[Row], weights: Floats) -> Floats:
+    def replicates(self, rows: Sequence[Row]) -> Replicates:
         """One matrix product, then the function of the totals."""
-        return self.ratio(weights @ self._read(rows))
+        own = self._read(rows)
+        return lambda weights: self.ratio(weights @ own)
 
     def _read(self, rows: Sequence[Row]) -> Floats:
         return self.statistics(_columns(rows, self.width))
@@ -135,17 +138,22 @@ class Macro:
         slope = (counts @ self.numerator - ratio[classes] * (counts @ self.denominator)) / below[classes]
         return np.bincount(samples, weights=slope, minlength=len(rows)) / max(present.sum(), 1)
 
-    def replicates(self, rows: Sequence[Row], weights: Floats) -> Floats:
+    def replicates(self, rows: Sequence[Row]) -> Replicates:
         """Sparse products, since a sample touches few of the classes."""
         from scipy.sparse import csr_array
 
         samples, classes, counts = self._read(rows)
         shape = (int(classes.max()) + 1 if len(classes) else 0, len(rows))
-        totals = [csr_array((column, (classes, samples)), shape=shape) @ weights.T for column in counts.T]
-        above = sum(w * t for w, t in zip(self.numerator, totals, strict=True))
-        below = sum(w * t for w, t in zip(self.denominator, totals, strict=True))
-        present = totals[1] > 0
-        return np.where(present, above / np.where(present, below, 1.0), 0.0).sum(axis=0) / present.sum(axis=0)
+        columns = [csr_array((column, (classes, samples)), shape=shape) for column in counts.T]
+
+        def values(weights: Floats) -> Floats:
+            totals = [column @ weights.T for column in columns]
+            above = sum(w * t for w, t in zip(self.numerator, totals, strict=True))
+            below = sum(w * t for w, t in zip(self.denominator, totals, strict=True))
+            present = totals[1] > 0
+            return np.where(present, above / np.where(present, below, 1.0), 0.0).sum(axis=0) / present.sum(axis=0)
+
+        return values
 
     def _read(self, rows: Sequence[Row]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
         numbers: dict[str, int] = {}
@@ -193,9 +201,10 @@ class Weighted:
             slope[block] = (self.estimate(own, 1 + step) - self.estimate(own, 1 - step)) / (2 * _STEP)
         return slope - slope.mean()
 
-    def replicates(self, rows: Sequence[Row], weights: Floats) -> Floats:
+    def replicates(self, rows: Sequence[Row]) -> Replicates:
         """The value under each set of weights."""
-        return self.estimate(_columns(rows, self.width), weights)
+        own = _columns(rows, self.width)
+        return lambda weights: self.estimate(own, weights)
 
 
 @dataclass(frozen=True)
@@ -236,16 +245,20 @@ class Scaled:
             return (1 - na) * own - (value * share if answered else 0.0)
         return own / (1 - na) + value * share / (1 - na) ** 2
 
-    def replicates(self, rows: Sequence[Row], weights: Floats) -> Floats:
+    def replicates(self, rows: Sequence[Row]) -> Replicates:
         """Metric and share under the same weights."""
         answered = self._answered(rows)
         if not answered:
-            return np.full(len(weights), self.value(rows))
-        kept = weights[:, answered]
-        values = self.inner.replicates([rows[i][1:] for i in answered], kept)
-        if self.correlation:
-            values = np.fmax(values, 0.0)
-        return self._scale(values, 1 - kept.sum(axis=1) / weights.sum(axis=1))
+            value = self.value(rows)
+            return lambda weights: np.full(len(weights), value)
+        inner = self.inner.replicates([rows[i][1:] for i in answered])
+
+        def values(weights: Floats) -> Floats:
+            kept = weights[:, answered] if len(answered) < len(rows) else weights
+            own = np.fmax(inner(kept), 0.0) if self.correlation else inner(kept)
+            return self._scale(own, 1 - kept.sum(axis=1) / weights.sum(axis=1))
+
+        return values
 
     def _answered(self, rows: Sequence[Row]) -> list[int]:
         return [i for i, row in enumerate(rows) if not row[0]]

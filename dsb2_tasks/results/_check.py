@@ -82,7 +82,7 @@ def _counts(metric: Metric, rows: Sequence[Row | None]) -> str | None:
                 return f"{list(row)!r:.100} says neither 0 (answered) nor 1 (no usable answer) first"
         for start in range(0, len(rows), _CHUNK):
             part = rows[start : start + _CHUNK]
-            for value in map(float, metric.replicates(part, np.eye(len(part)))):  # of every row by itself
+            for value in map(float, metric.replicates(part)(np.eye(len(part)))):  # of every row by itself
                 if beyond_best(metric, value):
                     return f"{metric.name} would be {value:g}, beyond the best there is ({metric.best:g})"
     except Exception as error:  # whatever strangers put in place of a number

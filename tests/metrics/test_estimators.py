@@ -119,17 +119,18 @@ def test_weights_are_repeats(metric: Metric) -> None:
     """A sample of weight two is the sample twice: what a bootstrap and merged folds rest on."""
     rows: list[Row | None] = [*rows_of(metric, 25), None]
     weights = np.random.default_rng(3).multinomial(26, np.full(26, 1 / 26), size=5).astype(float)
-    for weight, replicate in zip(weights, metric.replicates(rows, weights), strict=True):
+    for weight, replicate in zip(weights, metric.replicates(rows)(weights), strict=True):
         repeated = [row for row, times in zip(rows, weight, strict=True) for _ in range(int(times))]
         assert replicate == pytest.approx(metric.aggregate(repeated), rel=1e-9, nan_ok=True)
-    assert np.isnan(metric.replicates([None, None], np.ones((3, 2)))).all()
+    assert np.isnan(metric.replicates([None, None])(np.ones((3, 2)))).all()
 
 
 @pytest.mark.parametrize("metric", BOTH, ids=lambda m: m.name)
 def test_the_standard_error_is_that_of_a_bootstrap(metric: Metric) -> None:
     rows = rows_of(metric, 400, seed=5)
     weights = np.random.default_rng(4).multinomial(400, np.full(400, 1 / 400), size=4000).astype(float)
-    spread = np.concatenate([metric.replicates(rows, weights[i : i + 500]) for i in range(0, 4000, 500)]).std(ddof=1)
+    values = metric.replicates(rows)
+    spread = np.concatenate([values(weights[i : i + 500]) for i in range(0, 4000, 500)]).std(ddof=1)
     assert metric.stderr(rows) == pytest.approx(spread, rel=0.06, abs=1e-12)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from dsb2_tasks import metrics
 from dsb2_tasks.metrics import Row
-from dsb2_tasks.scoring import bootstrap, bootstrap_improvement
+from dsb2_tasks.scoring import bootstrap, bootstrap_improvement, difference
 
 ACCURACY, WER = metrics.get("accuracy"), metrics.get("wer")
 
@@ -25,6 +25,21 @@ def test_same_seed_same_interval() -> None:
     rows = _wer_rows(0, 100)
     assert bootstrap(WER, rows, seed=3) == bootstrap(WER, rows, seed=3)
     assert bootstrap(WER, rows, seed=3) != bootstrap(WER, rows, seed=4)
+
+
+@pytest.mark.parametrize("cells", [1, 5000, 1 << 30])
+def test_numbers_do_not_depend_on_how_much_is_held_at_once(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = _wer_rows(0, 90), [*_wer_rows(1, 90), None]
+    for paired, other in ((True, second[:90]), (False, second), (False, [])):
+        with monkeypatch.context() as patch:
+            as_usual = difference(WER, first, other, paired=paired)
+            patch.setattr("dsb2_tasks.scoring._bootstrap._CELLS", cells)
+            again = difference(WER, first, other, paired=paired)
+        for name in ("low", "high", "stderr", "defined"):
+            expected = getattr(as_usual.interval, name)
+            assert getattr(again.interval, name) == pytest.approx(expected, rel=1e-12, nan_ok=True), (paired, name)
+        assert again.p_value == pytest.approx(as_usual.p_value, nan_ok=True)
+        assert as_usual.interval.defined == (1000 if other else 0)
 
 
 def test_value_lies_within_and_error_is_the_delta_methods() -> None:
