@@ -21,8 +21,8 @@ WHATS = {
     "harness": ["memory, 30 tasks", "harness"],
     "decode": [
         *(f"decode {name}, 1 thread" for name in ("wav", "flac", "mp3", "ogg")),
-        "decode all four, two",
-        "decode all four, 2",
+        "decode all four four times, two",
+        "decode all four four times, 2",
     ],
     "batching": ["padding", "batches by length", "batches of 8", "decoding beside"],
     "scoring": ["scoring", "re-scoring", "report", "bootstrap of accuracy", "bootstrap of wer"],
