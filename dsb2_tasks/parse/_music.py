@@ -24,7 +24,7 @@ _NAME = (
 _NAMED = re.compile(_NAME)
 _HERTZ = re.compile(r"(?<![\w.])(\d{1,5}(?:\.\d{1,9})?)\s?hz\b", re.IGNORECASE)
 _MIDI = re.compile(r"(?<![\w.,-])\d{1,3}(?![\w.]*\d)(?!\w)")
-_NUMBER = re.compile(r"(?<![\w.])\d{1,9}(?:\.\d{1,15})?")
+_NUMBER = re.compile(r"(?<![\w.])\d{1,9}(?:\.\d{1,15})?(?:e[+-]?\d{1,9}(?!\w))?", re.IGNORECASE)
 #: What is said about beats in numbers and is no time.
 _TEMPO = re.compile(
     r"\b(?:tempo|bpm)\b\D{0,20}\d+(?:\.\d+)?"

@@ -164,6 +164,8 @@ def test_prose_about_tags_holds_none() -> None:
         ('[{"beat": 1, "time": 0.5}, {"beat": 2, "time": 1}]', [0.5, 1]),
         ("500 ms, 1000 ms", [0.5, 1]),
         ("0:01.5 0:02", [1.5, 2]),
+        ("5.0e-01, 1e0 and 1.5E+0", [0.5, 1, 1.5]),
+        ("the 2e of 3", [2, 3]),
     ],
 )
 def test_beats(answer: str, times: list[float]) -> None:
@@ -179,6 +181,7 @@ def test_beats(answer: str, times: list[float]) -> None:
         ("steady", "no_time"),
         ("", "empty"),
         ("[40000, 50000]", "too_large"),
+        ("at 1e999999 s", "too_large"),
     ],
 )
 def test_no_beats(answer: str, status: str) -> None:
