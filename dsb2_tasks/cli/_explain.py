@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from dsb2_tasks.cli._output import plain
 from dsb2_tasks.cli._tasks import TaskName, WrongUse, find_task, open_docs, read_catalog
 from dsb2_tasks.results import finite
 
@@ -213,7 +214,7 @@ def _lines(found: dict[str, Any]) -> list[str]:
             shown = f"{_short(metric['value'])} (best {_short(metric['best'])}) from {counts}"
         lines.append((name, shown + (" [assumed: only the name of the authors' metric is known]" if metric["assumed"] else "")))
     width = max(len(name) for name, _ in lines)
-    return [f"{name:<{width}}  {text}".rstrip() for name, text in lines]
+    return [f"{name:<{width}}  {plain(text)}".rstrip() for name, text in lines]
 
 
 def _place(found: dict[str, Any]) -> str:

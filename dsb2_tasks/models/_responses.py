@@ -211,6 +211,9 @@ class ResponseStore:
     def _written(self, lines: bytes, count: int, *, last: bool) -> bool:
         """Tries to write; False if that failed and this is not the last trial."""
         try:
+            if self._file is not None and not os.fstat(self._file.fileno()).st_nlink:
+                log.error("%s was deleted; answers from now on are kept in a new file, those before are gone", self._file.name)
+                self.close()
             if self._file is None:
                 self._file = self._open()
             _write(self._file, lines)
@@ -270,7 +273,9 @@ class ResponseStore:
         whole = content.rfind(b"\n") + 1
         if content[:whole] and _parse(content.split(b"\n", 1)[0]) != _header(self._model):
             return False
-        if whole < len(content):
+        if whole and _is_record(content[whole:]):
+            _write(file, b"\n")  # an editor took it
+        elif whole < len(content):
             log.warning("%s: cut off %d bytes of a broken last line", path, len(content) - whole)
             file.truncate(whole)
         if not whole:
@@ -298,7 +303,9 @@ def read_records(path: Path, model: Mapping[str, Any]) -> list[tuple[str, Record
     with _reading(path):
         lines = path.read_bytes().split(b"\n")
     last = lines.pop()  # empty, unless the writer was killed in the middle of a line or is writing just now
-    if last:
+    if _is_record(last):
+        lines.append(last)
+    elif last:
         log.warning("%s ends in the middle of a line; this answer will be asked for again", path)
     if not lines:
         return []
@@ -355,6 +362,11 @@ def _parse(line: bytes) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line without its end is whole: no part of an object in JSON is one."""
+    return _read_record(_parse(line)) is not None
 
 
 def _read_record(value: Any) -> tuple[str, Record] | None:

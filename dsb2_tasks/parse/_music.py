@@ -27,9 +27,11 @@ _MIDI = re.compile(r"(?<![\w.,-])\d{1,3}(?![\w.]*\d)(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])\d{1,9}(?:\.\d{1,15})?(?:e[+-]?\d{1,9}(?!\w))?", re.IGNORECASE)
 #: What is said about beats in numbers and is no time.
 _TEMPO = re.compile(
-    r"\b(?:tempo|bpm)\b\D{0,20}\d+(?:\.\d+)?"
-    r"|(?<!\d)\d++(?:\.\d++)?+\s*+(?:bpm\b|beats?\s*(?:per|/)\s*min\w*|(?:down)?beats?\b)"
-    r"|\b(?:down)?beat\s*#?\d+\s*[:.)-]|\b\d+\s*/\s*\d+\b|^[^\S\n]*\d+\s*[.):]\s+(?=\d)",
+    r"\b(?:tempo|bpm)\b\D{0,20}\d+(?:\.\d+)?(?:\s*bpm\b)?"
+    r"|(?<!\d)\d++(?:\.\d++)?+\s*+(?:bpm\b|beats?\s*(?:per|/)\s*min\w*)"
+    r"|(?<![\d.])\d++(?!\.\d)(?:st|nd|rd|th)?[^\S\n]*+(?:down)?beats?\b"
+    r"|\b(?:every|intervals?\s+of)\s+(?:about\s+)?\d+(?:\.\d+)?|(?<![\d.])\d++(?:\.\d++)?+\s*+s(?:ec(?:ond)?s?)?\s+apart\b"
+    r"|\b(?:down)?beat\s*#?\d+(?:\s*[:.)-]|[^\S\n]+(?:(?:is|falls)\s+)?at\b)|\b\d+\s*/\s*\d+\b|^[^\S\n]*\d+\s*[.):]\s+(?=\d)",
     re.IGNORECASE | re.MULTILINE,
 )
 _NUMBERED = re.compile(r"^[ \t|]*(\d{1,4})[ \t]*(?:[.):][ \t]+|[|\t][ \t]*)(?=[\dA-Ga-g])", re.MULTILINE)

@@ -238,17 +238,20 @@ class _Reader:
 
     def _after_cue(self) -> tuple[float | None, str] | None:
         found: _Item | None = None
-        since_cue = 99
+        since_cue, answered = 99, False
         for at, item in enumerate(self.items):
             since_cue += 1
             if item.kind == "word" and item.text in _CUES:
-                since_cue = 0
+                since_cue, answered = 0, False
             elif item.text in _SENTENCE_END:
                 since_cue = 99
+            # "Score: 8, confidence: 9": what follows an answer is of something else, but for "2 + 2 = 4".
+            elif answered and not (item.text == "=" and self.items[at - 1].kind == "number"):
+                continue
             elif since_cue <= 6 and (item.text in _IS or (item.text == "of" and since_cue == 1)):
                 meant = self._skip_hedges(at + 1)
                 if meant.kind in ("number", "range") and self._fits(meant):
-                    found = meant
+                    found, answered = meant, True
         if found is None:
             return None
         return _of_range(found) if found.kind == "range" else self._one([found])

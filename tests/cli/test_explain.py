@@ -183,6 +183,23 @@ def test_a_task_with_a_reader_of_its_own(tmp_path: Path, monkeypatch: pytest.Mon
     assert result.exit_code == 2 and "read by 'os.system'" in result.stderr
 
 
+def test_options_of_a_stranger_cannot_move_the_cursor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    option = "dog\x1b[31m\x1b]0;pwn\a\u202e"
+    block: dict[str, Any] = {
+        "kind": "choice",
+        "metric": "macro_f1",
+        "modality": "audio",
+        "domain": "mine",
+        "options": [option, "cat"],
+    }
+    block["data"] = [{"path": "./clips"}]
+    (tmp_path / "mine.yaml").write_text(json.dumps({"task": "mine", "dsb2": block}))
+    monkeypatch.setenv("DSB2_TASKS_PATH", str(tmp_path))
+    result = run("mine", "--label", option, "--answer", option)
+    assert result.exit_code == 0, result.output
+    assert "macro_f1" in result.output and all(line.isprintable() for line in result.output.splitlines())
+
+
 def test_version() -> None:
     assert __version__ in CliRunner().invoke(main, ["--version"]).output
 

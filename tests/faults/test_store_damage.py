@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -54,14 +55,27 @@ def test_cut_at_every_byte(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
     for length in [*range(ends[0] + 2), *range(ends[2] - 2, len(whole) + 1)]:  # of the header and of the last record
         caplog.clear()
         path.write_bytes(whole[:length])
-        lines = sum(end <= length for end in ends)
+        unended = length + 1 in ends[1:]  # a whole record that only lost its line's end
+        lines = sum(end <= length for end in ends) + unended
         goes_on(tmp_path, list(range(max(0, lines - 1))))
         assert [p.name for p in path.parent.iterdir()] == [FIRST], "the file is mended, not left beside another"
         assert path.read_bytes().startswith(whole[: ends[lines - 1] if lines else 0]), "what was whole stays where it was"
         assert [json.loads(line) for line in path.read_bytes().splitlines()]
-        cut = length not in (0, *ends)
+        cut = length not in (0, *ends) and not unended
         assert (f"{path} ends in the middle of a line; this answer will be asked for again" in caplog.text) == cut
         assert (f"{path}: cut off {length - max([0, *(e for e in ends if e <= length)])} bytes" in caplog.text) == cut
+
+
+def test_a_file_that_is_deleted_while_the_run_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = ResponseStore(tmp_path, MODEL)
+    store.add([(KEYS[0], ANSWERS[0])])
+    for number, gone in enumerate([lambda: (store.folder / FIRST).unlink(), lambda: shutil.rmtree(store.folder)], 1):
+        gone()
+        store.add([(KEYS[number], ANSWERS[number])], {KEYS[number]: asked(number)})
+        assert f"{store.folder / FIRST} was deleted; answers from now on are kept in a new file" in caplog.text
+        assert found(tmp_path) == [number] and store.get(KEYS[0]) == ANSWERS[0], "this run still has it"
+        caplog.clear()
+    store.close()
 
 
 def record(number: int, **changes: object) -> bytes:

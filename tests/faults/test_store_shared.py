@@ -18,7 +18,8 @@ def test_two_runs_at_once_and_a_third_that_asks_nothing(whole: Place, tmp_path: 
         place.root.mkdir()
         place.responses.symlink_to(shared)
     children = [run(place, pause=0.05, batch=1) for place in places[:2]]
-    while not all(place.all_asked() for place in places[:2]):
+    deadline = time.monotonic() + 120
+    while not all(place.all_asked() for place in places[:2]) and time.monotonic() < deadline:
         time.sleep(0.002)
     assert all(child.wait() == 0 for child in children), [child.said() for child in children]
     for place in places[:2]:

@@ -40,11 +40,14 @@ def _prepare() -> None:
 _nursery = cache(lambda: Nursery(_prepare))
 
 
-def in_child(function: Callable[[], Any], *, seconds: int = 60, most: int = 1 << 32) -> Outcome:
+def in_child(
+    function: Callable[[], Any], *, first: Callable[[], Any] = lambda: None, seconds: int = 60, most: int = 1 << 32
+) -> Outcome:
     """Calls a function in its own process: crashes of C libraries, endless work and memory without end are seen and survived.
 
     Args:
         function: What to call; an :class:`AudioError` counts as returned, every other exception fails the test.
+        first: What to call before, so that what is loaded or made once is not counted.
         seconds: After which it is stopped.
         most: Bytes of address space that it may get on top of what the process has.
     """
@@ -54,6 +57,7 @@ def in_child(function: Callable[[], Any], *, seconds: int = 60, most: int = 1 <<
         def child() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             signal.alarm(seconds)
+            first()
             limit = status("VmSize") + most
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
             Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew

@@ -166,6 +166,12 @@ def test_prose_about_tags_holds_none() -> None:
         ("0:01.5 0:02", [1.5, 2]),
         ("5.0e-01, 1e0 and 1.5E+0", [0.5, 1, 1.5]),
         ("the 2e of 3", [2, 3]),
+        ("Beat 1: 0.5\nBeat 2: 1.0", [0.5, 1]),
+        ("Downbeat: 0.5\nBeat: 1.0", [0.5, 1]),
+        ("Tempo: 120 BPM\nBeats: 0.5, 1.0, 1.5", [0.5, 1, 1.5]),
+        ("The tempo is 120 bpm. Beats at 0.5, 1.0, 1.5", [0.5, 1, 1.5]),
+        ("1st beat: 0.5, 2nd beat: 1.0", [0.5, 1]),
+        ("Beat 1 at 0.5 s, beat 2 is at 1.0 s", [0.5, 1]),
     ],
 )
 def test_beats(answer: str, times: list[float]) -> None:
@@ -177,6 +183,11 @@ def test_beats(answer: str, times: list[float]) -> None:
     [
         ("120 BPM", "tempo"),
         ("120", "tempo"),
+        ("there are 4 beats", "tempo"),
+        ("a beat every 0.5 s", "tempo"),
+        ("beats 0.5 seconds apart", "tempo"),
+        ("at intervals of 0.5 s", "tempo"),
+        ("120.5 beats per minute", "tempo"),
         ('{"tempo": 120}', "tempo"),
         ("steady", "no_time"),
         ("", "empty"),
