@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -37,3 +39,14 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     """Response stores and tiny models of tests live in a folder of the test session."""
     cache = tmp_path_factory.getbasetemp() / "dsb2-cache"
     monkeypatch.setenv("DSB2_CACHE", str(cache))
+
+
+@pytest.fixture(autouse=True)
+def _log_of_the_host_not_set_up() -> None:
+    """lm-eval's logger as it is before a run: once set up it is handed our records, and a later test would see them twice."""
+    host = logging.getLogger("lm_eval")
+    host.handlers.clear()
+    host.propagate = True
+    host.setLevel(logging.NOTSET)
+    if "lm_eval.utils" in sys.modules:
+        sys.modules["lm_eval.utils"].__dict__["_LOGGING_CONFIGURED"] = False  # since 0.4.12

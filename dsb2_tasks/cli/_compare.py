@@ -44,6 +44,8 @@ def compare(first: str, second: str, draws: int, seed: int, level: float, force:
     if as_json:
         show_json({"first": str(one.path), "second": str(two.path), "level": level, "draws": draws, "seed": seed, **_json(found)})
         return
+    if any(task.version.endswith("-samples") for run in (one, two) for task in run.tasks.values()):
+        click.echo("SAMPLE DATA: these numbers are no benchmark results", err=True)
     click.echo(f"first:  {one.model}  ({one.path})\nsecond: {two.model}  ({two.path})\n")
     tasks = table("task", "metric", ">first", ">second", ">difference", f"{level:.0%} interval", ">p", "")
     for row in found.tasks:

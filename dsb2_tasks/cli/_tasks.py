@@ -67,12 +67,15 @@ def find_task(name: str, known: Catalog) -> TaskEntry:
     """The task of that name.
 
     Raises:
-        WrongUse: There is none; the message names the nearest one.
+        WrongUse: There is none, or it is a group or a tag; the message names the nearest one.
     """
     if name in known.groups:
         members = known.members(name)
         raise WrongUse(f"{name!r} is a group; name one of its {len(members)} tasks{f', as {members[0]!r}' if members else ''}")
     if name not in known.tasks:
+        tagged = [task.name for task in known.tasks.values() if name in task.tags]
+        if tagged:
+            raise WrongUse(f"{name!r} is a tag; name one of its {len(tagged)} tasks, as {tagged[0]!r}")
         raise unknown("task", name, known.tasks, f"there are {len(known.tasks)} tasks, all listed by 'dsb2 list'{_OWN}")
     return known.tasks[name]
 

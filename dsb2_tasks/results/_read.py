@@ -76,10 +76,12 @@ def read_results(path: str | Path) -> Run:
 
 
 def _name(raw: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """The model's name; where none was named lm-eval makes one up at random, and the backend's says more."""
+    """The model's name, and what it heard; where none was named lm-eval makes one up at random, and the backend's says more."""
     arguments = config.get("model_args")
     named = isinstance(arguments, dict) and not _NAMES.isdisjoint(arguments)
-    return str((raw.get("model_name") if named else None) or config.get("model") or raw.get("model_name") or "")
+    name = str((raw.get("model_name") if named else None) or config.get("model") or raw.get("model_name") or "")
+    heard = arguments.get("audio", "real") if isinstance(arguments, dict) else "real"
+    return name if heard == "real" else f"{name}, audio={heard}"  # a control is not taken for the model itself
 
 
 def _results_file(named: str | Path) -> Path:
@@ -101,6 +103,10 @@ def _results_file(named: str | Path) -> Path:
         log.warning("%s is read, the newest of %d: it is dated in the future; if another is meant, name it", newest, len(found))
     elif _DATED.fullmatch(newest.name) and by_name.name != newest.name:
         log.warning("%s is read, the last written, though %s has a later date; if that is meant, name it", newest, by_name)
+    elif len({file.parent for file in found}) > 1:  # of several models, as a rule
+        log.warning(
+            "%s is read, the newest of %d in several folders of %s; if another is meant, name it", newest, len(found), path
+        )
     return newest
 
 

@@ -148,6 +148,7 @@ def test_any_answer_is_explained(name: str, answer: str) -> None:
         (["qqqqqq"], 2, "unknown task 'qqqqqq'"),
         (["qqqqqq"], 2, "the folder of a task of your own is named by DSB2_TASKS_PATH"),
         (["dsb2_speech"], 2, "is a group"),
+        (["dsb2_core"], 2, "'dsb2_core' is a tag; name one of its "),
         ([EMOTION, "--doc", "99"], 2, "documents 0 to"),
         ([EMOTION, "--label", "joy", "--doc", "1"], 2, "leave out --doc"),
         ([EMOTION, "--label", "joy", "--data", "hub"], 2, "leave out --data"),

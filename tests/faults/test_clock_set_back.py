@@ -85,6 +85,9 @@ FIRST, LAST = "results_2026-01-01T10-00-00.000001.json", "results_2026-01-01T11-
         pytest.param({FIRST: -300, "results_mine.json": -200}, "results_mine.json", None, id="a name without a date"),
         pytest.param({FIRST: -200, "results_mine.json": -300}, FIRST, None, id="an older one without a date"),
         pytest.param({f"a/{LAST}": -300, f"b/{FIRST}": -200}, f"b/{FIRST}", "has a later date", id="of two models"),
+        pytest.param(
+            {f"a/{FIRST}": -300, f"b/{LAST}": -200}, f"b/{LAST}", "the newest of 2 in several", id="of two models in order"
+        ),
     ],
 )
 def test_which_of_several_is_read(

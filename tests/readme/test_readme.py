@@ -163,7 +163,8 @@ def test_demo_command_runs(command: str, tmp_path: Path) -> None:
     assert {name for name, *_ in rows} - set(KNOWN.groups) == expected
     (example,) = (_rows(body) for language, body in FENCES if language == "text")
     if {name for name, *_ in example} == expected:
-        assert [row[:4] for row in rows] == [row[:4] for row in example]
+        # Another processor may hear another word, but what is no number is none anywhere.
+        assert [(*row[:4], row[4] == "N/A") for row in rows] == [(*row[:4], row[4] == "N/A") for row in example]
 
 
 @pytest.mark.slow

@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from _report_runs import ASR, write_run
 from click.testing import CliRunner
 
+from dsb2_tasks.cli import main
 from dsb2_tasks.cli._report import report
 
 
@@ -79,3 +81,18 @@ def test_what_makes_no_sense_together_is_refused(arguments: list[str], message: 
 
 def test_no_run_is_wrong_use() -> None:
     assert _run("-o", "x.html").exit_code == 2
+
+
+@pytest.mark.parametrize("version", ["1", "1-samples"])
+def test_compare_says_what_heard_nothing_and_what_are_samples(version: str, tmp_path: Path) -> None:
+    deaf, mira = (write_run(tmp_path, name, right=0.5, tasks=[ASR], version=version) for name in ("mira-deaf", "mira"))
+    (file,) = deaf.glob("results_*.json")
+    found = json.loads(file.read_text())
+    found["config"]["model_args"]["audio"] = "noise"
+    file.write_text(json.dumps({**found, "model_name": "mira"}))
+    done = CliRunner().invoke(main, ["compare", str(mira), str(deaf)])
+    assert done.exit_code == 0, done.output
+    assert f"first:  hf-audio: mira  ({mira}" in done.stdout and f"second: hf-audio: mira, audio=noise  ({deaf}" in done.stdout
+    assert ("SAMPLE DATA: these numbers are no benchmark results" in done.stderr) == (version == "1-samples")
+    assert _run(mira, deaf, "-o", tmp_path / "both.md", "--draws", 100).exit_code == 0
+    assert "mira, audio=noise" in (tmp_path / "both.md").read_text()
