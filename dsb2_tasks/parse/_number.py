@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -20,15 +21,30 @@ _UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), ("s", 0.001)),
     **dict.fromkeys(("min", "mins", "minute", "minutes", "分钟"), ("s", 60.0)),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("s", 3600.0)),
+    **dict.fromkeys(("microsecond", "microseconds"), ("s", 1e-6)),
+    **dict.fromkeys(("day", "days"), ("s", 86400.0)),
     **dict.fromkeys(("m", "meter", "meters", "metre", "metres", "米"), ("m", 1.0)),
     **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), ("m", 0.01)),
     **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), ("m", 0.001)),
     **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), ("m", 1000.0)),
     **dict.fromkeys(("ft", "foot", "feet"), ("m", 0.3048)),
     **dict.fromkeys(("in", "inch", "inches"), ("m", 0.0254)),
+    **dict.fromkeys(("yard", "yards"), ("m", 0.9144)),
+    **dict.fromkeys(("mile", "miles"), ("m", 1609.344)),
     **dict.fromkeys(("°", "deg", "degs", "degree", "degrees"), ("deg", 1.0)),
+    **dict.fromkeys(("rad", "rads", "radian", "radians"), ("deg", math.degrees(1))),
     **dict.fromkeys(("%", "percent", "per-cent"), ("percent", 1.0)),
 }
+#: The unit of a number that follows without one ("five minutes thirty", "one metre eighty"), and where its value lies.
+_SMALLER = {
+    ("s", 3600.0): (60.0, 0, 60),
+    ("s", 60.0): (1.0, 0, 60),
+    ("m", 0.3048): (0.0254, 0, 12),
+    ("m", 1.0): (0.01, 10, 100),
+}
+_SCALES = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10, "hundredth": 100}
+_PARTS |= {f"{word}s": parts for word, parts in _PARTS.items()} | {"halves": 2}
 #: Unit words that mean something else unless the task asks for their dimension.
 _LOOSE = frozenset({"s", "m", "h", "in", "min", "second", "foot"})
 _CUES = word_set(
@@ -36,6 +52,10 @@ _CUES = word_set(
 )
 _IS = frozenset({"is", "was", "be", "equals", ":", "="})
 _HEDGES = word_set("a an the about approximately around roughly nearly exactly only just probably likely at ( [ \" ' ~ ≈ $ \\")
+#: What may follow the "thirty" of "five minutes thirty"; what else does is counted by it.
+_ENDS = frozenset(".,!?;\n)]\"'") | word_set("long in total")
+#: How far the same amount in two units ("45 degrees, 0.785 radians") may differ.
+_ROUNDED = 0.005
 _SENTENCE_END = frozenset(".!?;\n")
 _ONE_AFTER = word_set("this that the which each every no any some other another")
 #: Beyond this lies no task's number, and its square would leave the floats that JSON can carry.
@@ -47,7 +67,7 @@ _BEFORE, _BEHIND = 160, 48
 #: A first paragraph of so few words is the answer, what follows explains it.
 _HEADING = 4
 
-_VULGAR = {"½": ".5", "¼": ".25", "¾": ".75"}
+_VULGAR = re.compile(r"(?<=\d) ?[¼-¾⅐-⅞]|[¼-¾⅐-⅞]")
 _TOKEN = re.compile(
     r"(?P<clock>(?<![\w.:])\d{1,4}:[0-5]\d(?::[0-5]\d)?+(?:\.\d{1,9})?+(?![\d:]))"
     r"|(?P<comma>(?<![\d.,])\d{1,9},\d{1,2}(?![\d,]))"
@@ -56,7 +76,7 @@ _TOKEN = re.compile(
     r"|(?P<sign>[^\w ])"
     r"|(?P<other>[\w.]++)"
 )
-_ANCHOR = re.compile(rf"\d++|\b(?:{'|'.join(sorted(NUMERALS))}|half an?)\b")
+_ANCHOR = re.compile(rf"\d++|\b(?:{'|'.join(sorted(NUMERALS))}|half an?|a (?:hundred|thousand|million|billion))\b")
 _DASHES = re.compile(r"[‐‑‒–—−]|(?<=\d)\s?[~〜](?=\s?\d)|(?<=\d[a-z%°])[~〜](?=\d)")
 #: A number beside a Chinese character; not in an ordinal.
 _BESIDE_IDEOGRAPH = re.compile(rf"(?<=[{IDEOGRAPHS}])(?<!第)(?=\d)|(?<=\d)(?=[{IDEOGRAPHS}])")
@@ -68,6 +88,16 @@ _FEET = re.compile(r"(?<![\w.])(\d{1,4})['′]\s?(\d{1,2})(?!\w)(?:[\"″]|'')?"
 #: What follows a number that only says what an end of the scale means: "0 (worst)", "5 = excellent", "1 is bad".
 _EXPLAINS = word_set("( = : being means meaning")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+#: "Two hours and a half".
+_AND_A_PART = re.compile(
+    r"\b(hours?|minutes?|seconds?|met(?:er|re)s?|feet|foot) and a (half|quarter)\b(?! (?:of|an?|second|minute|met|hour|f|inch))"
+)
+#: An angle such as "3π/4", "pi / 2 radians", "\\frac{\\pi}{4}".
+_PI = re.compile(
+    r"\\[dt]?frac\{(?P<a>\d{0,4}) ?\\?(?:π|pi)\}\{(?P<b>\d{1,4})\}(?: ?rad(?:ian)?s?\b)?"
+    r"|(?<![\w.])(?P<c>\d{1,4}(?:\.\d{1,9})?)?(?:(?<=\d) {0,2}[·×⋅]? ?)?\\?(?:π|pi)(?!\w)"
+    r"(?: ?/ ?(?P<d>\d{1,4})(?!\.?\d))?(?: ?rad(?:ian)?s?\b)?"
+)
 
 
 class _Item(NamedTuple):
@@ -118,8 +148,7 @@ def extract_number(
     text = clean(answer)
     if not text:
         return None, "empty"
-    for sign, digits in _VULGAR.items():
-        text = text.replace(sign, digits)
+    text = _VULGAR.sub(lambda sign: f"{unicodedata.numeric(sign[0][-1]):.9g}"[1:], text)
     text = unicodedata.normalize("NFKC", text).casefold()
     box = boxed(text)
     if box and any(map(str.isdigit, box)):
@@ -166,7 +195,8 @@ class _Reader:
 
     def __init__(self, text: str, lo: float | None, hi: float | None, unit: Unit | None, nouns: frozenset[str]) -> None:
         self.lo, self.hi, self.unit, self.nouns = lo, hi, unit, nouns
-        items = _with_units(_with_numerals(list(_tokens(text, unit))), unit, nouns)
+        items = _with_fractions(_with_scales(_with_numerals(list(_tokens(text, unit)))), unit, nouns)
+        items = _with_units(items, unit, nouns)
         self.items = self._without_scales(_without_denied(_with_pairs(items)))
 
     def read(self) -> tuple[float | None, str]:
@@ -219,6 +249,11 @@ class _Reader:
         found = {self._value(item): item for item in items}
         if not found:
             return None
+        own = [value for value, item in found.items() if item.dimension == self.unit and item.factor == 1]
+        if len(own) == 1 and all(
+            item.dimension == self.unit and math.isclose(value, own[0], rel_tol=_ROUNDED) for value, item in found.items()
+        ):
+            found = {own[0]: found[own[0]]}
         if len(found) > 1:
             return None, "ambiguous"
         ((value, item),) = found.items()
@@ -312,6 +347,9 @@ def _tokens(text: str, unit: Unit | None) -> Iterable[_Item]:
     if unit == "m":
         text = _FEET.sub(r"\1 ft \2 in", text)
     text = _HYPHEN.sub(" ", _DASHES.sub("-", text).replace("*", "").replace("`", "").replace("’", "'"))
+    text = _AND_A_PART.sub(r"and a \2 \1", text)
+    if unit == "deg":
+        text = _PI.sub(_degrees, text)
     last_end = -1
     for match in _TOKEN.finditer(text):
         kind, found, near = str(match.lastgroup), match[0], match.start() == last_end
@@ -329,6 +367,11 @@ def _tokens(text: str, unit: Unit | None) -> Iterable[_Item]:
             yield _Item("number", "", float(right.split(":")[0]), near=True)
         else:
             yield _Item(kind, found, near=near)
+
+
+def _degrees(angle: re.Match[str]) -> str:
+    parts = float(angle["b"] or angle["d"] or 1)
+    return f"{float(angle['a'] or angle['c'] or 1) * 180 / parts:.9f} degrees" if parts else "undefined"
 
 
 def _seconds(clock: str) -> float:
@@ -361,6 +404,77 @@ def _with_numerals(items: list[_Item]) -> list[_Item]:
     return result
 
 
+def _with_scales(items: list[_Item]) -> list[_Item]:
+    """Numbers before "hundred", "thousand", ... times these, with what follows: "2.5 thousand", "a hundred and one"."""
+    scaled: list[tuple[_Item, int]] = []  # each with the scale that it ends in
+    for item in items:
+        scale = _SCALES.get(item.text, 0) if item.kind == "word" else 0
+        last = scaled[-1][0] if scaled else _END
+        if scale and last.kind == "number":
+            scaled[-1] = last._replace(value=last.value * scale), scale
+        elif scale >= 100 and last.text == "a":
+            scaled[-1] = _Item("number", "", float(scale)), scale
+        else:
+            scaled.append((item, scale))
+    result: list[_Item] = []
+    scales: list[int] = []
+    for item, scale in scaled:
+        joined = 1 + bool(result and result[-1].text == "and")
+        if item.kind == "number" and len(result) >= joined and scales[-joined] >= 100:
+            larger = result[-joined]
+            if larger.kind == "number" and item.value < scales[-joined]:
+                result[-joined:] = [larger._replace(value=larger.value + item.value)]
+                scales[-joined:] = [scale]
+                continue
+            if larger.kind != "number":  # "several hundred and one"
+                item = item._replace(kind="other")
+        result.append(item)
+        scales.append(scale)
+    return result
+
+
+def _with_fractions(items: list[_Item], unit: Unit | None, nouns: frozenset[str]) -> list[_Item]:
+    """Fractions in words: "three quarters of a second", "two and a quarter"; "a third of them" is no number."""
+    result: list[_Item] = []
+    at = 0
+    while at < len(items):
+        item, following = items[at], items[at + 1] if at + 1 < len(items) else _END
+        whole = result[-2] if len(result) > 1 and result[-1].text == "and" and result[-2].kind == "number" else _END
+        parts = _PARTS.get(following.text, 0) if item.kind == "number" or item.text == "a" else 0
+        count = 1.0 if item.text == "a" else item.value
+        of = [other.text for other in items[at + 2 : at + 4]] in (["of", "a"], ["of", "an"])
+        end = at + (4 if of else 2)
+        dimension = _UNITS.get(items[end].text, ("", 0.0))[0] if end < len(items) else ""
+        usable = not nouns and dimension != "" and dimension == unit
+        ordinal = item.text == "a" and not usable and whole is _END
+        if not parts or count < 1 or (count == 1) == following.text.endswith("s") or ordinal:
+            result.append(item)
+            at += 1
+            continue
+        value, at = count / parts, end
+        if whole.kind == "number" and value < 1:
+            value += whole.value
+            usable = not nouns and whole.value < 1000 and not any(other.text == "between" for other in result[-4:])
+            del result[-2:]
+        elif unit in ("percent", "frac") and dimension == "":
+            value, usable = value * (100 if unit == "percent" else 1), True
+        result.append(_Item("number" if usable else "other", "", value))
+    return result
+
+
+def _of_smaller_unit(result: list[_Item], item: _Item, unit: Unit | None) -> _Item:
+    """The "thirty" of "five minutes thirty" in its unit; neither is a number if that makes no sense ("five minutes ninety")."""
+    joined = 1 + bool(result and result[-1].text == "and")
+    larger = result[-joined] if len(result) >= joined else _END
+    if larger.kind != "number" or larger.dimension != unit or (larger.dimension, larger.factor) not in _SMALLER:
+        return item
+    factor, least, most = _SMALLER[larger.dimension, larger.factor]
+    if least <= item.value < most:
+        return item._replace(dimension=larger.dimension, factor=factor)
+    result[-joined] = larger._replace(kind="other")
+    return item._replace(kind="other")
+
+
 def _is_pronoun(words: list[str], at: int) -> bool:
     if words[at] != "one":
         return False
@@ -382,6 +496,8 @@ def _with_units(items: list[_Item], unit: Unit | None, nouns: frozenset[str]) ->
             elif following.near and following.kind == "word" and following.text not in nouns:
                 item = item._replace(kind="other")  # "3rd", "4x", "16khz"
             item = _negative(result, item)
+            if item.kind == "number" and not item.dimension and (following is _END or following.text in _ENDS):
+                item = _of_smaller_unit(result, item, unit)
             if _completes(result, item):
                 continue
         result.append(item)

@@ -44,7 +44,8 @@ def read_numeral(words: Sequence[str], at: int = 0) -> tuple[float, int] | None:
         elif word == "thousand" and group > 0 and total == 0:
             total, group, room = group * 1000, 0, 1000
         elif word == "and" and room in (100, 1000) and end > at and _continues(words, end + 1):
-            pass
+            if room == 100 and list(words[end + 2 : end + 3]) == ["hundred"]:
+                break  # "between one hundred and two hundred"
         else:
             break
         end += 1

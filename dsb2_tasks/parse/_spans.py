@@ -12,10 +12,11 @@ from dsb2_tasks.parse._literal import Pairs, read_groups
 
 Span = tuple[float, float, str]
 
+_UNITS = r"ms|milliseconds?|msecs?|s|secs?|seconds?|min(?:ute)?s?|h(?:ou)?rs?"
 #: A time: m:ss, h:mm:ss, or seconds; with its unit.
 _T = (
     r"(?<![\w.:])(?:\d{1,4}:[0-5]\d(?::[0-5]\d)?(?:\.\d{1,9})?|\d{1,9}(?:\.\d{1,15})?)"
-    r"(?:\s?(?:ms|milliseconds?|msecs?|s|secs?|seconds?)(?!\w))?(?!\w|[.:]\d)"
+    rf"(?:\s?(?:{_UNITS})(?!\w))?(?!\w|[.:]\d)"
 )
 _SEP = (
     r"\s*(?:-+>?|=>|→|~|,?\s*\b(?:to|until|till|and|through)\b"
@@ -24,13 +25,16 @@ _SEP = (
 _PAIR = re.compile(rf"({_T}){_SEP}(?:at\s+)?({_T})|[(\[]\s*({_T})\s*,\s*({_T})\s*[)\]]", re.IGNORECASE)
 _TIME = re.compile(_T)
 _SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,15})?")
-_UNIT = re.compile(r"\s?(ms|milliseconds?|msecs?|s|secs?|seconds?)$")
+_UNIT = re.compile(rf"\s?({_UNITS})$")
 _DASHES = re.compile("[‐‑‒–—−〜～]")
 #: Decimal comma of subtitles; minutes with seconds; an end that stands in the line after its start; Chinese words.
 _COMMA = re.compile(r"(?<=:\d\d),(?=\d{3}(?!\d))")
 _MINUTES = re.compile(
     r"(?<![\w.:])(\d{1,4})\s?m(?:in(?:ute)?s?)?\s?(?:and\s)?(\d{1,2}(?:\.\d{1,9})?)\s?s(?:ec(?:ond)?s?)?\b", re.IGNORECASE
 )
+#: Minutes that stand apart from a pair of times: what is meant is not read.
+_MINUTES_BEFORE = re.compile(r"\b(?:minutes?|mins?|hours?)[\s:(]{1,3}$", re.IGNORECASE)
+_MINUTES_BEHIND = re.compile(r"[\s(]{1,2}(?:minutes?|mins?|hours?)\b", re.IGNORECASE)
 _END_LINE = re.compile(r"\n\W{0,8}(?=(?:end|offset|stop)s?(?:[ _]time)?\W{1,6}\d)", re.IGNORECASE)
 _SECOND_SIGN, _FROM_SIGN, _TO_SIGN = re.compile(r"(?<=\d)\s?秒钟?"), re.compile(r"从\s?(?=\d)"), re.compile(r"[到至]\s?(?=\d)")
 _RTTM = re.compile(
@@ -50,7 +54,7 @@ _EMPTY = re.compile(
 MOST = 5_000
 #: Keys under which a stretch of time stands as one value.
 _RANGE_KEYS = frozenset({"time", "times", "timestamp", "timestamps", "interval", "segment", "span", "range"})
-_KEY_UNIT = re.compile(r"_(?:in_)?(s|secs?|seconds?|ms|milliseconds?)$")
+_KEY_UNIT = re.compile(r"_(?:in_)?(s|secs?|seconds?|ms|milliseconds?|min(?:ute)?s?)$")
 _BEGIN_KEYS = ("start", "onset", "begin", "from", "start_time", "onset_time", "begin_time", "starttime")
 _END_KEYS = ("end", "offset", "stop", "to", "end_time", "offset_time", "stop_time", "endtime")
 _LABEL_KEYS = (
@@ -90,7 +94,7 @@ def parse_spans(answer: str) -> tuple[list[Span] | None, str]:
 
     Understood are RTTM lines; JSON or Python objects with start, end and label keys (and their synonyms), triples in either
     order, ``{label: [[start, end]]}``; ``(label, start, end)`` groups; and lines such as "0:05 - 0:12 speaker A", "Speaker 1:
-    0.0s to 3.2s, 5s - 7s".  Times are seconds, with s or ms, or [h:]mm:ss.
+    0.0s to 3.2s, 5s - 7s".  Times are seconds, with s or ms, minutes or hours that say so, or [h:]mm:ss.
 
     Args:
         answer: A model's answer.
@@ -130,7 +134,7 @@ def _rttm(text: str) -> Iterator[Span]:
 
 
 def read_time(value: Any) -> float | None:
-    """A time in seconds from a number, "1.5 s", "250 ms" or "1:02.5"; None if it is none."""
+    """A time in seconds from a number, "1.5 s", "250 ms", "2 min" or "1:02.5"; None if it is none."""
     if isinstance(value, float):
         return value if value >= 0 else None
     if not isinstance(value, str):
@@ -145,7 +149,25 @@ def read_time(value: Any) -> float | None:
     seconds = 0.0
     for part in number.split(":"):
         seconds = seconds * 60 + float(part)
-    return seconds / 1000 if unit and unit[1].startswith("m") else seconds
+    return seconds * _factor(unit[1]) if unit and ":" not in number else seconds
+
+
+def _factor(unit: str) -> float:
+    """Seconds in a unit."""
+    return 60.0 if unit.startswith("min") else {"m": 0.001, "h": 3600.0}.get(unit[0], 1.0)
+
+
+def _stretch(one: str, other: str) -> tuple[float, float] | None:
+    """Both times of a pair in seconds; a unit behind the second alone is that of both ("1.5 to 2.5 minutes")."""
+    start, end = read_time(one), read_time(other)
+    if start is None or end is None:
+        return None
+    units = [_factor(unit[1]) if (unit := _UNIT.search(time.lower())) else None for time in (one, other)]
+    if ":" in one or ":" in other or units[0] == units[1]:
+        return start, end
+    if units[1] is None:  # "1 min to 90" may mean either
+        return (start, end) if units[0] == 1 else None
+    return (start * units[1] if units[0] is None else start), end
 
 
 def _structured(groups: Iterable[Any], label: str = "") -> Iterator[Span]:
@@ -153,10 +175,9 @@ def _structured(groups: Iterable[Any], label: str = "") -> Iterator[Span]:
     stack: list[tuple[Any, str]] = [(group, label) for group in reversed(list(groups))]
     while stack:
         item, above = stack.pop()
-        if isinstance(item, str) and (pair := _PAIR.fullmatch(item.strip())) is not None:
-            start, end = read_time(pair[1] or pair[3]), read_time(pair[2] or pair[4])
-            if start is not None and end is not None:
-                yield start, end, above
+        pair = _PAIR.fullmatch(item.strip()) if isinstance(item, str) else None
+        if pair is not None and (times := _stretch(pair[1] or pair[3], pair[2] or pair[4])) is not None:
+            yield *times, above
         if not isinstance(item, list):
             continue
         span = _of_mapping(item, above) if isinstance(item, Pairs) else _of_sequence(item, above)
@@ -174,8 +195,8 @@ def _named(item: Pairs) -> dict[str, Any]:
     for key, value in item:
         name = str(key).strip().lower().replace(" ", "_")
         unit = _KEY_UNIT.search(name)
-        if unit is not None and unit[1].startswith("m") and isinstance(value, float):
-            value /= 1000
+        if unit is not None and isinstance(value, float):
+            value *= _factor(unit[1])
         known[name[: unit.start()] if unit else name] = value
     return known
 
@@ -235,13 +256,11 @@ def _lines(text: str) -> Iterator[Span]:
             if line.rstrip().endswith(":"):
                 last = _label(line) or last
             continue
-        for label, (_, _, one, other) in zip(_labels(line, pairs), pairs, strict=True):
+        for label, (begin, end, one, other) in zip(_labels(line, pairs), pairs, strict=True):
             last = label or last
-            start, end = read_time(one), read_time(other)
-            if start is not None and end is not None:
-                if not _UNIT.search(one.lower()) and re.search(r"\d\s?m", other.lower()):
-                    start /= 1000
-                yield start, end, last
+            apart = _MINUTES_BEFORE.search(line, max(begin - 12, 0), begin) or _MINUTES_BEHIND.match(line, end)
+            if apart is None and (times := _stretch(one, other)) is not None:
+                yield *times, last
 
 
 def _labels(line: str, pairs: list[tuple[int, int, str, str]]) -> list[str]:

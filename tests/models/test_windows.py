@@ -11,7 +11,18 @@ from _requests import RATE, Shelf, tone
 from dsb2_tasks.audio import AudioPolicy, prepare
 from dsb2_tasks.hooks import KINDS
 from dsb2_tasks.models._windows import FIRST, UNREAD, join_windows, rule_for
-from dsb2_tasks.parse import parse_beats, parse_notes, parse_spans
+from dsb2_tasks.parse import (
+    choose_labels,
+    clean,
+    extract_text,
+    extract_transcript,
+    parse_beats,
+    parse_entities,
+    parse_notes,
+    parse_pitches,
+    parse_slots,
+    parse_spans,
+)
 
 STARTS = (0.0, 30.0, 59.5)
 
@@ -30,6 +41,115 @@ STARTS = (0.0, 30.0, 59.5)
 )
 def test_rules(kind: str | None, texts: list[str], joined: str, events: tuple[str, ...]) -> None:
     assert join_windows(texts, STARTS, rule_for(kind)) == (joined, events)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["a thought</think>hello there", "<think>x</think>general kenobi"], "hello there general kenobi"),
+        (["<answer>hello there</answer>", "So: <answer>general kenobi</answer>"], "hello there general kenobi"),
+        (['{"text": "hello there"}', '{"text": "general kenobi"}'], "hello there general kenobi"),
+        (['{"text": "a \\"b\\" c"}', '{"text": "d", "language": "en"}'], 'a "b" c d'),
+        (["Sure! Here is the transcription: hello", "Sure! Here is the transcription: there"], "hello there"),
+        (["hello", "Here is the transcript:\nthere"], "hello there"),
+        (['The speaker says "hello."', 'The speaker says "there."'], "hello. there."),
+        (["```\nhello\n```", "```\nthere\n```"], "hello there"),
+        (["so so so", "so"], "so so so so"),
+        (["the time: noon", "and more"], "the time: noon and more"),
+        (["he said", "I'm sorry, I cannot go"], "he said I'm sorry, I cannot go"),
+    ],
+)
+def test_what_is_said_is_read_window_by_window(texts: list[str], said: str) -> None:
+    joined, events = join_windows(texts, STARTS, rule_for("transcript"))
+    assert extract_transcript(joined)[0] == said and events == ()
+
+
+def test_one_lead_in_stays_in_the_raw_answer() -> None:
+    """As in the answer to a clip of one window, which is scored as it stands."""
+    joined, _ = join_windows(["<think>x</think>Transcript: a", "Transcript: b"], STARTS, rule_for("transcript"))
+    assert clean(joined) == "Transcript: a b"
+
+
+def test_short_answers_are_read_window_by_window() -> None:
+    joined, events = join_windows(["The answer is a dog.", "Answer: a cat."], STARTS, rule_for("text"))
+    assert extract_text(joined)[0] == "a dog. a cat." and events == ()
+    joined, _ = join_windows(["he says the answer is no", "so it is"], STARTS, rule_for("transcript"))
+    assert joined == "he says the answer is no so it is"
+
+
+@pytest.mark.parametrize("kind", ["transcript", "text", "labels", "slots", "entities"])
+def test_windows_without_a_usable_answer_are_counted(kind: str) -> None:
+    rule = rule_for(kind)
+    assert join_windows(["<think>unfinished", "city: Oslo"], STARTS, rule) == ("city: Oslo", (UNREAD,))
+    assert join_windows(["city: Oslo", "", "<think>x"], STARTS, rule)[1] == (UNREAD,)
+    assert join_windows(["<think>x", "<think>y"], STARTS, rule) == ("<think>x", (FIRST, UNREAD, UNREAD))
+    assert join_windows(["", " "], STARTS, rule) == ("", ())
+
+
+def test_a_refusal_stays_and_is_counted() -> None:
+    refusal = "I'm sorry, I cannot transcribe this audio."
+    assert join_windows(["a", refusal, "b"], STARTS, rule_for("transcript")) == (f"a {refusal} b", (UNREAD,))
+    assert join_windows([refusal, refusal], STARTS, rule_for("transcript")) == (refusal, (FIRST, UNREAD, UNREAD))
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"),
+    [
+        (["The answer is dog", "The answer is cat"], ("dog", "cat")),
+        (["dog", "It may be a cow. Final answer: cat"], ("dog", "cat")),
+        (["**Final answer**\ndog", "**Final answer**\ncat"], ("dog", "cat")),
+        (['["dog"]', '["cat"]'], ("dog", "cat")),
+        (['["dog"]', "cat, cow"], ("dog", "cat", "cow")),
+        (["dog", '```json\n["cat", "cow"]\n```'], ("dog", "cat", "cow")),
+        (["['dog']", "['cat', 'cow']"], ("dog", "cat", "cow")),
+        (['{"labels": ["dog"]}', '{"labels": ["cat"]}'], ("dog", "cat")),
+        (['{"label": "dog"}', '{"label": "cat"}'], ("dog", "cat")),
+        (['["dog", "ca', '["cow"]'], ("dog", "cow")),
+        (["animals (dog)", "others (cat)"], ("dog", "cat")),
+        (["<think>cow</think>dog", "<think>cow</think><answer>cat</answer>"], ("dog", "cat")),
+        (['["dog"]', "[]"], ("dog",)),
+        (["There is no dog", '["cat"]'], ("cat",)),
+        (["[" * 100_000, '["cat"]'], ("cat",)),
+        (["dog", "dog"], ("dog",)),
+        (["[]", "[]"], ()),
+    ],
+)
+def test_labels_are_read_window_by_window(texts: list[str], labels: tuple[str, ...]) -> None:
+    joined, _ = join_windows(texts, STARTS, rule_for("labels"))
+    assert choose_labels(joined, ["dog", "cat", "cow"])[0] == labels
+
+
+@pytest.mark.parametrize(
+    ("texts", "pairs"),
+    [
+        (["none", '[{"type": "PERSON", "value": "Ann"}]'], [("PERSON", "ann")]),
+        (["PERSON: Ann", "There are none.", "No named entities are mentioned."], [("PERSON", "ann")]),
+        (["<think>PERSON: Eve</think>PERSON: Ann", "PERSON: Bob"], [("PERSON", "ann"), ("PERSON", "bob")]),
+        (["none", "[]"], []),
+    ],
+)
+def test_entities(texts: list[str], pairs: list[tuple[str, str]]) -> None:
+    joined, _ = join_windows(texts, STARTS, rule_for("entities"))
+    assert parse_entities(joined)[0] == pairs
+
+
+def test_slots_and_pitches() -> None:
+    joined, _ = join_windows(["<answer>city: Oslo</answer>", "None", "mood: none"], STARTS, rule_for("slots"))
+    assert parse_slots(joined)[0] == [("city", "oslo"), ("mood", "none")]
+    joined, events = join_windows(["1. 60\n2. 62", "<think>C5", "C4 E4"], STARTS, rule_for("pitches"))
+    assert parse_pitches(joined)[0] == [60, 62, 60, 64] and events == (UNREAD,)
+
+
+@pytest.mark.parametrize(
+    ("texts", "joined", "events"),
+    [
+        (["no", "<think>a</think>yes", "<think>b</think>Yes"], "<think>a</think>yes", ()),
+        (["<think>a", "", "no"], "no", (UNREAD, UNREAD)),
+        (["", ""], "", (FIRST, UNREAD, UNREAD)),
+    ],
+)
+def test_thinking_has_no_vote(texts: list[str], joined: str, events: tuple[str, ...]) -> None:
+    assert join_windows(texts, STARTS, rule_for("choice")) == (joined, events)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -14,6 +14,9 @@ from dsb2_tasks.parse._numerals import read_numeral, spell
 SCORE: dict[str, Any] = {"lo": 0, "hi": 10}
 SECONDS: dict[str, Any] = {"unit": "s"}
 METRES: dict[str, Any] = {"unit": "m"}
+DEGREES: dict[str, Any] = {"unit": "deg"}
+PERCENT: dict[str, Any] = {"unit": "percent"}
+PHONES: dict[str, Any] = {"noun": ("phone", "phones")}
 SWITCHES: dict[str, Any] = {"lo": 0, "noun": ("switch", "switches")}
 
 
@@ -103,6 +106,98 @@ def test_values(answer: str, form: dict[str, Any], value: float) -> None:
 )
 def test_no_value(answer: str, form: dict[str, Any], status: str) -> None:
     assert extract_number(answer, **form) == (None, status)
+
+
+@pytest.mark.parametrize(
+    ("answer", "form", "value"),
+    [
+        ("three quarters of a second", SECONDS, 0.75),
+        ("one-third of a second", SECONDS, 1 / 3),
+        ("two thirds of a minute", SECONDS, 40),
+        ("one half second", SECONDS, 0.5),
+        ("half a second", SECONDS, 0.5),
+        ("one second", SECONDS, 1),
+        ("two and three quarters seconds", SECONDS, 2.75),
+        ("2 and a quarter hours", SECONDS, 8100),
+        ("two minutes and a half", SECONDS, 150),
+        ("two minutes and a half second", SECONDS, 120.5),
+        ("1 ½ seconds", SECONDS, 1.5),
+        ("⅓ of a second", SECONDS, 1 / 3),
+        ("minus two and a quarter meters", METRES, -2.25),
+        ("four and two thirds", SCORE, 14 / 3),
+        ("two thirds of the time", {"unit": "frac"}, 2 / 3),
+        ("two thirds of the time", PERCENT, 200 / 3),
+        ("three quarters of a percent", PERCENT, 0.75),
+        ("one third of the clip, 4 seconds", SECONDS, 4),
+        ("one third of the phones, so 4 phones", PHONES, 4),
+        ("three quarter notes", {}, 3),
+        ("five minutes thirty", SECONDS, 330),
+        ("It lasts 5 minutes and 30.", SECONDS, 330),
+        ("five minutes thirty in total", SECONDS, 330),
+        ("5 minutes 30 seconds", SECONDS, 330),
+        ("one hour thirty", SECONDS, 5400),
+        ("1 hour 5 minutes 30", SECONDS, 3930),
+        ("5 minutes 3 speakers", SECONDS, 300),
+        ("five minutes, thirty speakers", SECONDS, 300),
+        ("3 days", SECONDS, 259_200),
+        ("one metre eighty", METRES, 1.8),
+        ("5 feet 2", METRES, 1.5748),
+        ("2 yards", METRES, 1.8288),
+        ("1 million", {}, 1_000_000),
+        ("three million", {}, 3_000_000),
+        ("2.5 thousand", {}, 2500),
+        ("half a million", {}, 500_000),
+        ("2 million 300 thousand", {}, 2_300_000),
+        ("one million two hundred thousand and four", {}, 1_200_004),
+        ("1 thousand phones", PHONES, 1000),
+        ("a hundred and one phones", PHONES, 101),
+        ("a hundred phones", PHONES, 100),
+        ("two dozen phones", PHONES, 24),
+        ("one hundred and two thousand", {}, 102_000),
+        ("on a scale of one to a hundred, 60", {"lo": 1, "hi": 100}, 60),
+        ("1.57 rad", DEGREES, 89.95437383553924),
+        ("π/4 radians", DEGREES, 45),
+        ("-π/2", DEGREES, -90),
+        ("3 pi / 4", DEGREES, 135),
+        ("0.5π rad, about 1.57 radians", DEGREES, 90),
+        (r"$-\frac{3\pi}{4}$", DEGREES, -135),
+        ("The angle is 45 degrees, which is 0.785 radians", DEGREES, 45),
+        ("45° (0.785 rad)", DEGREES, 45),
+        ("0.785 radians, that is 45 degrees", DEGREES, 45),
+        ("5 feet (1.52 m)", METRES, 1.52),
+        ("1.5 rad", {}, 1.5),
+    ],
+)
+def test_amounts_and_units(answer: str, form: dict[str, Any], value: float) -> None:
+    found, status = extract_number(answer, **form)
+    assert found == pytest.approx(value, rel=1e-6) and status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("answer", "form"),
+    [
+        ("one third of the clip", SECONDS),
+        ("one third of the phones", PHONES),
+        ("two thirds", SCORE),
+        ("2/3 of a second", SECONDS),
+        ("five minutes ninety", SECONDS),
+        ("1 meter 5", METRES),
+        ("5 feet (2 m)", METRES),
+        ("several hundred and one phones", PHONES),
+        ("a thousand and a half", {}),
+        ("half a dozen phones", PHONES),
+        ("between one hundred and two hundred phones", PHONES),
+        ("between a hundred and two hundred phones", PHONES),
+        ("one or two hundred phones", PHONES),
+        ("between two and three quarters", SCORE),
+        ("45 degrees, 1.2 radians", DEGREES),
+        ("pi/4.5", DEGREES),
+        (".25π", DEGREES),
+        ("π/0", DEGREES),
+    ],
+)
+def test_amounts_that_cannot_be_read_are_none(answer: str, form: dict[str, Any]) -> None:
+    assert extract_number(answer, **form)[0] is None
 
 
 @settings(max_examples=200, deadline=None)

@@ -85,6 +85,18 @@ def test_rttm(rows: list[tuple[float, float, str]]) -> None:
         ("0:05 - 0:12 the A", [(5, 12, "A")]),
         ("Speaker 1, 0.5, 1.2", [(0.5, 1.2, "Speaker 1")]),
         ("<think>0-1 A</think>2-3 B", [(2, 3, "B")]),
+        ("1.5 to 2.5 minutes: dog", [(90, 150, "dog")]),
+        ("0.5 - 1 min dog\n1 min - 2 mins cat", [(30, 60, "dog"), (60, 120, "cat")]),
+        ("30 s to 2 minutes: dog", [(30, 120, "dog")]),
+        ("1 minute 30 seconds to 2 minutes 10 seconds: dog", [(90, 130, "dog")]),
+        ("1 to 2 hours: dog", [(3600, 7200, "dog")]),
+        ("1:30 to 2:30 minutes: dog", [(90, 150, "dog")]),
+        ("dog | 0.5 min | 1 min", [(30, 60, "dog")]),
+        ('{"start_min": 1.5, "end_min": 2.5, "label": "dog"}', [(90, 150, "dog")]),
+        ('{"start": "1.5 min", "end": "2.5 minutes", "label": "dog"}', [(90, 150, "dog")]),
+        ('{"dog": ["0.5-1.5 minutes", "100-500 ms"]}', [(30, 90, "dog"), (0.1, 0.5, "dog")]),
+        ("0-2 minke whale", [(0, 2, "minke whale")]),
+        ("5s - 7 the minutes of a meeting", [(5, 7, "minutes of meeting")]),
     ],
 )
 def test_more_forms(answer: str, found: list[tuple[float, float, str]]) -> None:
@@ -107,6 +119,11 @@ def test_nothing_is_an_answer(answer: str) -> None:
         ("(A, 1, 1)", "reversed"),
         ("[]{}(),;", "no_span"),
         ("3 s", "no_span"),
+        ("1 min to 90: dog", "no_span"),
+        ("30 to 2 minutes: dog", "reversed"),
+        ("In minutes: 1.5 - 2.5 dog", "no_span"),
+        ("minutes 1.5 to 2.5: dog", "no_span"),
+        ("1.5-2.5 (minutes): dog", "no_span"),
     ],
 )
 def test_no_span(answer: str, status: str) -> None:
