@@ -10,17 +10,23 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from dsb2_tasks.parse._clean import boxed, clean
 from dsb2_tasks.parse._literal import Pairs, read_groups
-from dsb2_tasks.parse._numerals import read_numeral, spell
+from dsb2_tasks.parse._numerals import NUMERALS, TENS, UNITS, read_numeral, spell
 from dsb2_tasks.parse._tokens import Tokens, split_camel, tokenize, word_set
 
 _ANSWER_WORDS = word_set("answer prediction label category class")
 _MODALS = word_set("should would could might must may will most likely probably definitely clearly therefore thus")
 _IS = word_set("is was be")
+#: "The answer is based on ..." names no answer.
+_GROUNDS = word_set("based because due derived supported")
+#: What may stand between a cue and what is named: "the answer is most likely yes".
+_HEDGES = word_set(
+    "most very likely probably definitely clearly certainly surely perhaps maybe possibly presumably obviously apparently"
+)
 #: Words that are said for other reasons than to name an option; they count only where marked as named.
 _FRAGILE = word_set("yes no on off up down go left right stop one a i an the is it to in at as be he we me so or and of")
 #: Words before a named word, and words that may follow one.
@@ -30,27 +36,41 @@ _CUES = word_set(
     "therefore thus hence think guess believe suppose"
 )
 _GO = word_set("go going went")
-#: Words before a letter that is meant.
-_LETTER_CUES = word_set("is be answer choose chose pick picked select selected")
+_ITS = frozenset({"it's", "answer's"})
+#: Words before a letter that is meant, and words that give a reason for it.
+_LETTER_CUES = word_set("is be answer choose chose pick picked select selected think believe guess say")
+_REASONS = word_set("because since as")
 _FOLLOWERS = word_set("and or but than because since rather instead not as so")
 #: After these, or before those, "one" is a pronoun.
 _ONE_AFTER, _ONE_BEFORE = (
     word_set("this that the which each every no any some other another"),
     frozenset({"of"}),
 )
-_NEGATORS = word_set("not no never without neither nor cannot than instead except unlike excluding opposed")
+_NEGATORS = word_set(
+    "not no never without neither nor cannot than instead except unlike excluding opposed nothing hardly scarcely "
+    "lack lacks lacked lacking absence devoid doubt doubts doubtful unlikely improbable"
+)
+_NEGATING_PAIRS = frozenset({("far", "from"), ("less", "likely"), ("least", "likely"), ("anything", "but")})
 _NO_NEGATION = word_set("only just merely simply")
-_CERTAIN = word_set("doubt question")
+_CERTAIN = word_set("doubt doubts question")
+#: Before "doubt" these make it none; so do they with "anything but".
+_NO_DOUBT = word_set("no not never without beyond little cannot")
 #: With one of these between, a negator reaches further: "I don't think that the speaker is happy".
 _HELD = word_set(
     "think believe case evidence sign signs indication hint proof suggest suggests suggesting indicate indicates indicating"
 )
-#: How many words before an option a negator reaches it: alone, with "whether", with one of the words above.
+#: How many words before an option a negator reaches it: alone, if one of the next words, with one of the words above.
 _NEAR, _WHETHER, _FAR = 4, 6, 12
+_REACHING = word_set("whether doubt doubts doubtful unlikely improbable")
 _CLAUSES = word_set("and so because since as while therefore thus")
+#: After "and" these open a clause that no negator before reaches: "it lacks noise and is clean".
+_AND_IS = frozenset(("and", verb) for verb in ("is", "it", "was", "sounds", "seems", "has"))
 #: What joins the options of an enumeration, and what opens one that quotes the question.
 _JOINTS = word_set("and or nor vs versus a an the")
 _QUOTING = word_set("between among options choices candidates possibilities alternatives")
+_QUOTING_CLAUSES = word_set("between among from")
+_CHOOSING = word_set("choose choosing select selecting pick picking")
+_OFFERED = word_set("the these those following given possible options choices candidates labels classes categories")
 _LIST_GAP = re.compile(r"[,;/&\"'“”‘’]*")
 _TURNS = word_set("but however though although yet rather")
 #: "no" before one of these is an answer, before any other word it is a determiner.
@@ -69,6 +89,43 @@ _MOST_LISTS, _LONGEST_LIST = 20, 1000
 _LONGEST = 200_000
 #: What is stated more often than this is stated.
 _ENOUGH = 50
+
+#: What says of an option before it that it is none: "happy is wrong", "speech is not present". This and what follows is
+#: matched with words that have one blank and the signs between them in front.
+_SURELY = r"(?:(?!only )\w+ly |even |really )?"
+_DENIED = re.compile(
+    r"[\"'”’)\]]{0,3}(?: (?:option|choice|answer|label|class|emotion|sounds?|noises?|tones?))?"
+    rf" (?:(?:is|are|was|were) {_SURELY}(?:wrong|incorrect|false|absent|missing|inaudible|unlikely|improbable|implausible"
+    rf"|impossible|ruled out|excluded|eliminated)|(?:can|could|should|must) {_SURELY}be (?:ruled out|excluded|eliminated)"
+    rf"|(?:(?:is|are|was|were|do|does|did|can|could|would) {_SURELY}not|\w+n't|cannot) (?:be |seem |sound ){{0,2}}{_SURELY}"
+    r"(?:present|audible|heard|detected|detectable|discernible|perceptible|noticeable|evident|found|there|correct|right|likely"
+    r"|possible|plausible|supported|included|applicable|fit|apply|occur|an option"
+    rf"|(?:the|my) (?:\w+ )?(?:answer|option|choice|label|one))|(?:is|are|was|were) {_SURELY}not(?=$|[.,;]))\b"
+)
+#: The same as a field: "dog: no", "dog (absent)", '"dog": false', '"dog", "present": false'.
+_DENIED_FIELD = re.compile(
+    r"[\"'”’)\]]{0,3}(?:,[\"']? (?:present|detected|heard|audible|active)[\"']?)?[:=|(>-]{1,3}[\"'(\[]{0,2}"
+    r"(?: (?:no|false|absent|none|null)(?=$|[.\"')\]},;|\n])| not (?:present|audible|heard|detected|found|there)\b|[❌✗✘✖])"
+    r"|[\"']?[:=][\"']? 0(?=[\"']?(?:$|[}\n]|[,;][\"']* \D))"  # but "dog: 0, 1.2" is a time
+)
+#: Options with one of these say no themselves: "no (not audible)" is no denial of it.
+_SAYS_NO = word_set("no not none non without absent false")
+#: And what says that it is the one.
+_AFFIRMED = re.compile(r"[\"'”’)\]]{0,3} is (?:correct|right|(?:the|my) (?:\w+ )?(?:answer|option|choice|one))\b")
+_PLURAL = word_set("are were aren't weren't do don't did didn't can could cannot can't couldn't")
+#: Over a list of what is not there.
+_ABSENT, _THERE = word_set("absent missing inaudible"), word_set("present heard audible detected found")
+
+_DIGITS = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_SCALES = word_set("hundred thousand million billion trillion")
+#: Words that go on with the number before them: any number, a ten, digits.
+_PARTS = _SCALES | word_set("hundreds thousands millions billions dozen dozens half halves third thirds quarter quarters")
+_ORDINALS = word_set("first second third fourth fifth sixth seventh eighth ninth")
+_TAIL = re.compile(r"st|nd|rd|th|k|d|e\d+|\d⁄\d+")
+#: The blank that parts "3, 25" from "3,25".
+_APART = re.compile(r"(?<=\d[,.]) +(?=\d)")
+#: No number has more words.
+_LONGEST_NUMBER = 12
 
 Words = tuple[str, ...]
 
@@ -114,6 +171,7 @@ class _Options:
             self._add(option, tokens)
         self.vocabulary = {word for words in (*self.forms, *self.bare) for word in words}
         self.fragile = {words for words in (*self.forms, *self.bare) if self._is_fragile(words)}
+        self.numerals = {words for words in (*self.forms, *self.bare) if _is_number(words)}
         self.longest = max(map(len, self.forms), default=0)
         self.starts = _by_first_word(self.forms)
         self.bare_starts = _by_first_word(self.bare)
@@ -193,7 +251,7 @@ class _Answer:
     """An answer against a set of options."""
 
     def __init__(self, text: str, offered: _Options) -> None:
-        tokens = tokenize(text)
+        tokens = tokenize(_APART.sub(" ; ", text) if offered.numerals else text)
         if offered.musical:
             tokens = _join_accidentals(tokens)
         tokens = _without_pictures(tokens, offered.vocabulary)
@@ -205,10 +263,11 @@ class _Answer:
 
     def spans(self) -> list[int]:
         """Where the candidate spans begin: after the last "answer is", then the whole."""
-        cue = self._after_last_cue()
-        return [0] if cue is None or cue >= self.end else [cue, 0]
+        return [0] if self._cue is None or self._cue >= self.end else [self._cue, 0]
 
-    def _after_last_cue(self) -> int | None:
+    @cached_property
+    def _cue(self) -> int | None:
+        """The word after the last "answer is"."""
         for at in range(self.end - 1, -1, -1):
             if self.words[at] not in _ANSWER_WORDS:
                 continue
@@ -217,7 +276,9 @@ class _Answer:
             after = at + 1
             while after < self.end and after < at + 5 and not _STOPS.search(self.gaps[after]):
                 if self.words[after] in _IS:
-                    return after + 1
+                    if _GROUNDS.isdisjoint(self.words[after + 1 : after + 2]):
+                        return after + 1
+                    break
                 if self.words[after] not in _MODALS:
                     break
                 after += 1
@@ -239,7 +300,25 @@ class _Answer:
         found = self.exact(0, self.end)
         return found[0] if len(found) == 1 else None
 
+    def past_hedges(self, at: int) -> int:
+        """Where what a span says begins: after its "most likely"."""
+        begin = at
+        while at + 1 < self.end and self._is_hedge(at) and self.gaps[at + 1] in ("", ",", ":"):
+            at += 1
+        return begin if at + 1 == self.end and self._is_hedge(at) else at
+
+    def _first_hedge(self, at: int, begin: int) -> int:
+        """Where the hedges that stand right before a word begin."""
+        while at > begin and self._is_hedge(at - 1) and not self.gaps[at]:
+            at -= 1
+        return at
+
+    def _is_hedge(self, at: int) -> bool:
+        return self.words[at] in _HEDGES and self.words[at] not in self.offered.vocabulary
+
     def _named(self, table: dict[Words, list[_Form]], words: Words, begin: int, end: int) -> tuple[str, ...]:
+        if words[begin:end] in self.offered.numerals and self._numbers.get(begin, (begin, end)) != (begin, end):
+            return ()  # the "one" of "twenty-one"
         forms = [form for form in table.get(words[begin:end], ()) if self._gaps_fit(form, begin)]
         options = tuple(dict.fromkeys(form.option for form in forms))
         if len(options) < 2:
@@ -253,6 +332,66 @@ class _Answer:
             return True
         gaps = self.gaps[begin + 1 : begin + len(form.words)]
         return all(gap in ("", own) or (gap in ("-", "/") and not own) for gap, own in zip(gaps, form.gaps, strict=True))
+
+    @cached_property
+    def _numbers(self) -> dict[int, tuple[int, int]]:
+        """The words of numbers of several words, each with where its number begins and ends."""
+        numbers: dict[int, tuple[int, int]] = {}
+        at = 0
+        while at < self.end:
+            end = self._number_end(at)
+            if end > at + 1:
+                numbers.update(dict.fromkeys(range(at, end), (at, end)))
+            at = max(end, at + 1)
+        return numbers
+
+    def _number_end(self, at: int) -> int:
+        """The end of the number that begins at ``at``; ``at`` if none does."""
+        first = at + (self.words[at] in ("minus", "negative") and at + 1 < self.end and not self.gaps[at + 1])
+        end = first + self._number_words(first)
+        if end == first:
+            return at
+        while end < self.end and (more := self._more_words(end)):
+            end += more
+        return end
+
+    def _number_words(self, at: int) -> int:
+        """How many words a plain number has that begins at ``at``."""
+        if self.words[at] in NUMERALS:
+            stop = at + 1
+            while stop < self.end and stop < at + _LONGEST_NUMBER and not self.gaps[stop]:
+                stop += 1
+            read = read_numeral(self.words[at:stop])
+            return read[1] if read else 0
+        return int(self.words[at] in _SCALES or _DIGITS.fullmatch(self.words[at]) is not None)
+
+    def _more_words(self, at: int) -> int:
+        """How many words from ``at`` on belong to the number that ends there: "hundred", "rd", "000", "and a half"."""
+        last, word, gap = self.words[at - 1], self.words[at], self.gaps[at]
+        digits = last[-1].isdigit()
+        if digits and word.isdigit():
+            return int(self._are_one_number(last, gap, word))
+        if gap:
+            return 0
+        if word in _PARTS or (word in _ORDINALS and last in TENS) or (digits and _TAIL.fullmatch(word)):
+            return 1
+        following = self.words[at + 1] if at + 1 < self.end and self.gaps[at + 1] in ("", "+") else ""
+        if (word == "e" and digits and following.isdigit()) or (word == "point" and (following in UNITS or following.isdigit())):
+            return 2
+        if self.words[at : at + 3] == ("and", "a", "half"):
+            return 3
+        if last in _SCALES:
+            joint = int(word == "and" and following != "")
+            words = self._number_words(at + joint)
+            return joint + words if words else 0
+        return 0
+
+    def _are_one_number(self, one: str, gap: str, other: str) -> bool:
+        """Whether digits go on after a sign or a blank: "1,000", "10 000", "3,25", "1.2.3"; not so "1,2" if both are options."""
+        listed, going_on = ((word,) in self.offered.forms for word in (one, other))
+        if gap == "":
+            return not going_on or (len(other) == 3 and not listed)
+        return gap == "." or (gap == "," and not (listed and going_on))
 
     def heading(self, begin: int) -> int | None:
         """End of the first line of a span if it stands apart from explanations: no other line names an option alone."""
@@ -272,16 +411,46 @@ class _Answer:
         """Every option named from ``begin`` on: longest form first, none inside of another, none negated."""
         return [mention for run in self._runs(begin) for mention in run]
 
-    def choices(self, begin: int) -> list[_Mention]:
-        """The mentions without the enumerations that only repeat the question ("Between happy and sad, I choose sad")."""
+    def choices(self, begin: int, *, several: bool = False) -> list[_Mention]:
+        """The mentions without the enumerations that only repeat the question ("Between happy and sad, I choose sad").
+
+        Args:
+            begin: Where the span begins.
+            several: Whether several options may be named, so that an enumeration may be the answer.
+        """
+        return [mention for run in self._chosen_and_quoted(begin, several)[0] for mention in run]
+
+    def quoted(self) -> list[tuple[str, ...]]:
+        """The options of each enumeration that only repeats the question, where several options may be named."""
+        return [tuple(option for mention in run for option in mention.options) for run in self._chosen_and_quoted(0, True)[1]]
+
+    def _chosen_and_quoted(self, begin: int, several: bool) -> tuple[list[list[_Mention]], list[list[_Mention]]]:
         runs = self._runs(begin)
-        quoted = [run for run in runs if self._quotes(run, begin)]
-        if not quoted:
-            return [mention for run in runs for mention in run]
+        chosen: list[list[_Mention]] = []
+        quoted: list[list[_Mention]] = []
+        for run in runs:
+            repeats = self._quotes(run, begin) and (not several or self._only_offers(run, begin))
+            (quoted if repeats else chosen).append(run)
+        named = {option for run in chosen for mention in run for option in mention.options}
         offered = {option for run in quoted for mention in run for option in mention.options}
-        rest = [mention for run in runs if run not in quoted for mention in run]
-        chosen = {option for mention in rest for option in mention.options}
-        return rest if chosen and chosen <= offered else [mention for run in runs for mention in run]
+        return (chosen, quoted) if named and named <= offered else (runs, [])
+
+    def _only_offers(self, run: list[_Mention], begin: int) -> bool:
+        """Whether an enumeration that repeats the question could not be the answer of several options itself."""
+        if {option for mention in run for option in mention.options}.issuperset(self.offered.options):
+            return True
+        if self.gaps[run[-1].end].startswith(("?", '"?', ")?")):
+            return True
+        return (self._cue is not None and self._cue >= run[-1].end) or self._opens_a_clause(run, begin)
+
+    def _opens_a_clause(self, run: list[_Mention], begin: int) -> bool:
+        """Whether "among", "between" or "from" opens a clause with an enumeration: "From a dog and a cat I choose ..."."""
+        back = run[0].start - 1
+        while back > begin and self.words[back] in (_OFFERED | _ARTICLES) and back > run[0].start - 6:
+            back -= 1
+        if back < begin or self.words[back] not in _QUOTING_CLAUSES:
+            return False
+        return back == 0 or self.gaps[back] != "" or self.words[back - 1] in _CHOOSING
 
     def _runs(self, begin: int) -> list[list[_Mention]]:
         """The mentions that stand, in enumerations; "not happy, sad or angry" negates all of one."""
@@ -303,12 +472,22 @@ class _Answer:
         return len(between) <= 3 and _JOINTS.issuperset(between) and all(map(_LIST_GAP.fullmatch, gaps))
 
     def _all_negated(self, run: list[_Mention]) -> bool:
-        return run[0].negated and len(run) > 1 and not {"or", "nor"}.isdisjoint(self.words[run[-2].end : run[-1].start])
+        if len(run) < 2:
+            return False
+        end = run[-1].end
+        either = not {"or", "nor"}.isdisjoint(self.words[run[-2].end : run[-1].start])
+        if (run[0].negated and either) or self._is_listed_as_absent(run[0].start):
+            return True
+        return (
+            run[-1].negated
+            and (either or not _PLURAL.isdisjoint(self.words[end : end + 1]))
+            and self._denied_after(run[-1].start, end)
+        )
 
     def _quotes(self, run: list[_Mention], begin: int) -> bool:
         if len({mention.options for mention in run}) < 2:
             return False
-        if self.gaps[run[-1].end].startswith(("?", '"?', ")?")):
+        if self.gaps[run[-1].end].startswith(("?", '"?', ")?")) or self._opens_a_clause(run, begin):
             return True
         for back in range(run[0].start - 1, max(begin, run[0].start - 4) - 1, -1):
             if re.search(r"[.;!?\n]", self.gaps[back + 1]):
@@ -334,12 +513,12 @@ class _Answer:
                     break
                 if form in fragile and self._is_passing(at):
                     break
-                if not any(self._gaps_fit(known, at) for known in table[form]):
+                if not (named := self._named(table, words, at, end)):
                     continue
                 covered = end
                 if self._counts(table, form, at, begin):
-                    negated = self._negated(at, begin, inside)
-                    found.append(_Mention(at, end, self._named(table, words, at, end), negated))
+                    negated = self._negated(at, begin, inside) or self._denied_after(at, end)
+                    found.append(_Mention(at, end, named, negated))
                     stated[form] = stated.get(form, 0) + (not negated)
                     inside.update(range(at, end))
                 break
@@ -370,7 +549,8 @@ class _Answer:
         alone = end == self.end or right != ""
         if not alone and self.words[end] not in _FOLLOWERS:
             return False
-        if at == begin:
+        first = self._first_hedge(at, begin)
+        if first == begin:
             return begin > 0 or alone or self._leads_to_another(end)
         if left and (self._leads_to_another(end) or (self.offered.yes_no and alone)):
             return True
@@ -380,13 +560,24 @@ class _Answer:
             return True  # and so does "A, B"
         if self.words[at - 1] == "with" and at >= begin + 2 and self.words[at - 2] in _GO and not left:
             return True  # "I'd go with yes"
-        return bool(re.search("[:=]", left)) or (self.words[at - 1] in _CUES and not re.search(r"[.,;!?\n]", left))
+        if re.search("[:=]", left):
+            return True
+        if self.offered.yes_no and alone and self.words[first - 1] == "a" and first >= begin + 2:
+            first -= 1  # "it's a yes"
+        cued = self.words[first - 1] in _CUES or self.surfaces[first - 1].casefold() in _ITS or self._that_is(first - 1)
+        return cued and not re.search(r"[.,;!?\n]", self.gaps[first])
+
+    def _that_is(self, at: int) -> bool:
+        """Whether "that's" stands there, which a yes or a no may follow; "that's right" names no side."""
+        return self.offered.yes_no and self.surfaces[at].casefold() == "that's"
 
     def _leads_to_another(self, end: int) -> bool:
         """Whether "or" or "and" and another option follow."""
         return end + 1 < self.end and self.words[end] in ("and", "or") and self.words[end + 1] in self.offered.starts
 
     def _negated(self, at: int, begin: int, inside: set[int]) -> bool:
+        if self._is_listed_as_absent(at):
+            return True
         held = False
         for back in range(at - 1, max(begin, at - _FAR) - 1, -1):
             gap = self.gaps[back + 1]
@@ -395,24 +586,60 @@ class _Answer:
             if back in inside:
                 continue
             word = self.words[back]
-            if word in _NEGATORS or word.endswith("n't"):
-                if self._denies(back, begin) and (held or back >= at - _NEAR):
+            if self._is_negator(back, begin):
+                if self._denies(back, at, begin) and (held or back >= at - (_WHETHER if word in _REACHING else _NEAR)):
                     return True
-            elif word in _TURNS or (word in _CLAUSES and back < at - _NEAR):
+            elif word in _TURNS or (word in _CLAUSES and (back < at - _NEAR or self.words[back : back + 2] in _AND_IS)):
                 return False
             elif word == "whether" and back >= at - _WHETHER:
                 return True
             held = held or word in _HELD
         return False
 
-    def _denies(self, at: int, begin: int) -> bool:
+    def _is_negator(self, at: int, begin: int) -> bool:
+        word = self.words[at]
+        if word in _NEGATORS or word.endswith("n't"):
+            return True
+        if at == begin or (self.words[at - 1], word) not in _NEGATING_PAIRS:
+            return False
+        return word != "but" or not self._has_negation(max(begin, at - 5), at - 1)  # "I can't hear anything but speech"
+
+    def _has_negation(self, begin: int, end: int) -> bool:
+        return any(word in _NO_DOUBT or word.endswith("n't") for word in self.words[begin:end])
+
+    def _denies(self, back: int, at: int, begin: int) -> bool:
         """Whether a negator denies what follows: not so "not only", "without a doubt" and the "than" of "less ... than"."""
-        following = self.words[at + 1 : at + 3]
+        word, following = self.words[back], self.words[back + 1 : min(back + 4, at)]
         if not _NO_NEGATION.isdisjoint(following[:1]):
             return False
-        if self.words[at] in ("no", "without") and not _CERTAIN.isdisjoint(following):
+        if "doubt" in following or (word in ("no", "without") and not _CERTAIN.isdisjoint(following)):
             return False
-        return self.words[at] != "than" or "less" not in self.words[max(begin, at - 4) : at]
+        if word in ("doubt", "doubts"):
+            return not self._has_negation(max(begin, back - 3), back)
+        if word == "than":
+            return "less" not in self.words[max(begin, back - 4) : back] and following[:1] != ("likely",)
+        return True
+
+    def _is_listed_as_absent(self, at: int) -> bool:
+        """Whether an option stands right after "Absent:" or "Not present:"."""
+        if at == 0 or ":" not in self.gaps[at] or (self.words[at - 1],) in self.offered.forms:
+            return False
+        word = self.words[at - 1]
+        return word in _ABSENT or (word in _THERE and at > 1 and self.words[at - 2] == "not")
+
+    def _denied_after(self, at: int, end: int) -> bool:
+        """Whether what follows the option from ``at`` to ``end`` denies it; an option that follows denies none."""
+        following = self._following(end)
+        denied = _DENIED.match(following)
+        if denied is None and not self.offered.yes_no and _SAYS_NO.isdisjoint(self.words[at:end]):
+            denied = _DENIED_FIELD.match(following)
+        return denied is not None and (denied[0].split()[-1],) not in self.offered.forms
+
+    def _following(self, at: int, most: int = 8) -> str:
+        """The next words with the signs between them, a blank before each word."""
+        stop = min(at + most, self.end)
+        words = zip(self.gaps[at:stop], self.words[at:stop], strict=True)
+        return "".join(f"{gap} {word}" for gap, word in words) + self.gaps[stop]
 
     def yes_or_no(self, begin: int) -> tuple[str, ...]:
         """For a yes/no set: the answer a span begins with; both if the other stands there bare too."""
@@ -424,10 +651,10 @@ class _Answer:
         return (yes, no) if other else ((yes,) if first == "yes" else (no,))
 
     def _bare_answer(self, at: int) -> bool:
-        if self.words[at] == "yes":
-            return True
-        if self.words[at] != "no":
+        if self.words[at] not in ("yes", "no") or self._denied_after(at, at + 1):
             return False
+        if self.words[at] == "yes" or _AFFIRMED.match(self._following(at + 1)):
+            return True
         return at + 1 == self.end or self.gaps[at + 1] != "" or self.words[at + 1] in _AFTER_BARE_NO
 
     def letters(self, begin: int, end: int) -> tuple[str, ...]:
@@ -436,7 +663,9 @@ class _Answer:
         known = {chr(ord("A") + place): option for place, option in enumerate(self.offered.options[:26])}
         for at in range(begin, end):
             option = known.get(unicodedata.normalize("NFKC", self.surfaces[at]))
-            if option is not None and self._is_letter_answer(at, begin, end):
+            if option is None or option in found or not self._is_letter_answer(at, begin, end):
+                continue
+            if not self._negated(at, begin, set()) and not self._denied_after(at, at + 1):
                 found[option] = None
         return tuple(found)
 
@@ -446,11 +675,21 @@ class _Answer:
             at > 0 and self.words[at - 1] in ("option", "choice")
         ):
             return True
-        if at != begin and "\n" not in left:
-            cued = self.words[at - 1] in _LETTER_CUES or self.surfaces[at - 1].endswith("'s")
-            return cued and not left and (end == at + 1 or right != "")
+        if self._is_affirmed_letter(at, begin):
+            return True
+        first = self._first_hedge(at, begin)
+        if first != begin and "\n" not in left:
+            cued = self.words[first - 1] in _LETTER_CUES or self.surfaces[first - 1].endswith("'s")
+            return cued and not self.gaps[first] and not left and (end == at + 1 or right != "")
         alone = end == at + 1 or bool(_LETTER_END.search(right))
-        return alone or (begin > 0 and at == begin and (right != "" or self.surfaces[at] not in "AI"))
+        return alone or (begin > 0 and first == begin and (right != "" or self.surfaces[at] not in "AI"))
+
+    def _is_affirmed_letter(self, at: int, begin: int) -> bool:
+        """Whether a sentence says of a letter that it is the one: "B is the answer", "B, because ..."; A and I are words too."""
+        opens = at == begin or self.gaps[at] != ""
+        if opens and at + 1 < self.end and self.words[at + 1] in _REASONS and self.gaps[at + 1] in ("", ","):
+            return True
+        return (opens or self.surfaces[at] not in "AI") and _AFFIRMED.match(self._following(at + 1)) is not None
 
 
 def _join_accidentals(tokens: Tokens) -> Tokens:
@@ -520,16 +759,16 @@ def choose_option(
 
 
 def _read_span(read: _Answer, begin: int, letters: bool) -> tuple[tuple[str, ...], str]:
-    field, heading = read.field(begin), read.heading(begin)
+    field, heading, start = read.field(begin), read.heading(begin), read.past_hedges(begin)
     for end in (read.end, field, heading):
-        if end is not None and (found := read.exact(begin, end)):
+        if end is not None and (found := read.exact(begin, end) or read.exact(start, end)):
             return found, "exact"
     if letters:
         for end in (field, heading, read.end):
             if end is not None and (found := read.letters(begin, end)):
                 named = [option for mention in read.mentions(begin) if mention.end <= end for option in mention.options]
                 return tuple(dict.fromkeys((*found, *named))), "letter"
-    if read.offered.yes_no and (found := read.yes_or_no(begin)):
+    if read.offered.yes_no and (found := read.yes_or_no(start)):
         return found, "lead"
     mentioned = [option for mention in read.choices(begin) for option in mention.options]
     return tuple(dict.fromkeys(mentioned)), "mention"
@@ -541,7 +780,7 @@ def choose_labels(
     """Reads which options an answer lists, in the order named.
 
     A JSON or Python list is read first, then an enumeration of nothing but options, then every option that is mentioned and
-    not negated. What is no option is left out.
+    not negated. What is no option is left out, and so is a list that only repeats the question.
 
     Args:
         answer: A model's answer.
@@ -555,24 +794,28 @@ def choose_labels(
     if not text:
         return (), "empty"
     offered = _prepared(options, aliases)
-    if found := _listed(text, offered):
-        return found, "ok"
     read = _Answer(text, offered)
+    if found := _listed(text, offered, read):
+        return found, "ok"
     for begin in read.spans():
         if found := _enumerated(read, begin):
             return found, "ok"
-        named = [m.options[0] for m in read.mentions(begin) if len(m.options) == 1]
+        named = [m.options[0] for m in read.choices(begin, several=True) if len(m.options) == 1]
         if named:
             return tuple(dict.fromkeys(named)), "ok"
     return (), "no_option"
 
 
-def _listed(text: str, offered: _Options) -> tuple[str, ...]:
-    """Options of a bracketed list all of whose items are options."""
+def _listed(text: str, offered: _Options, read: _Answer) -> tuple[str, ...]:
+    """Options of a bracketed list all of whose items are options; not of one that only repeats the question."""
+    quoted: list[tuple[str, ...]] | None = None
     for group in read_groups(text, limit=_MOST_LISTS):
         found = [_Answer(item, offered).only() for item in islice(_strings(group), _LONGEST_LIST)]
         if found and None not in found:
-            return tuple(dict.fromkeys(option for option in found if option is not None))
+            named = tuple(option for option in found if option is not None)
+            quoted = read.quoted() if quoted is None else quoted
+            if named not in quoted:
+                return tuple(dict.fromkeys(named))
     return ()
 
 

@@ -47,7 +47,16 @@ PIECES = [
         "start 1\nend 2\n",
         "我1",
     ),
-    *("one hundred ", "1,000 1e1 ", "happy is wrong ", "(A) is not ", "most likely ", "from happy, sad I ", "dog: no, ", "unlikely "),
+    *(
+        "one hundred ",
+        "1,000 1e1 ",
+        "happy is wrong ",
+        "(A) is not ",
+        "most likely ",
+        "from happy, sad I ",
+        "dog: no, ",
+        "unlikely ",
+    ),
 ]
 
 
