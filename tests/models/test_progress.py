@@ -28,6 +28,8 @@ def test_hours_rate_and_time_left_on_a_terminal_only(
     requests.append(request("What is said?", shelf.put(b"broken")))
     screen = Screen(terminal)
     monkeypatch.setattr(sys, "stderr", screen)
+    for name in ("COLUMNS", "LINES"):  # tqdm cuts the line at the end of a terminal
+        monkeypatch.setenv(name, "200")
     lm.generate_until(requests)
     shown = screen.getvalue()
     if terminal:
