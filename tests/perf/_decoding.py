@@ -34,7 +34,9 @@ _FASTEST = "the same with the mean as one addition"
 #: Both libraries read by it: the part of the time that nobody but libsndfile can shorten, most of it of ogg.
 _READ = "soundfile.read alone"
 _LIBROSA, _TRANSFORMERS = "librosa.load(sr=16000), soxr_hq", "transformers' load_audio, a file"
-#: Ours may take so much of the time of each; soxr has to be beaten by 1.3.
+#: Ours may take so much of the time of each; soxr has to be beaten by 1.3.  Seen on two shared cores: wav 0.64, mp3 0.70, flac
+#: 0.75 to 0.78, ogg 0.78 to 0.80: libsndfile alone takes 0.63 of librosa's time there.  FFmpeg, with which transformers reads,
+#: is faster at ogg, but no part of every installation: the same clip would then sound different on another machine.
 _GOALS = {FLOOR: Goal("ratio", 1.15), _FASTEST: None, _LIBROSA: Goal("ratio", 1 / 1.3), _TRANSFORMERS: None}
 _NOTES = {_FASTEST: "ours also checks sha256 and finite samples, and measures the mix"}
 
@@ -83,7 +85,7 @@ def rows(size: Size) -> list[Row]:
             }
             torch.set_num_threads(1)
             for name, own in ways.items():
-                took = interleaved(own, size.rounds, time.process_time)
+                took = interleaved(own, 3 * size.rounds, time.process_time)  # milliseconds, which neighbours soon spoil
                 found += _rows(f"decode {name}, 1 thread", took, size, "on the processor")
             # Four clips are soon shared out badly between two decoders; the long ones first, four times.
             pairs = {"two decoders": partial(_side_by_side, 2), "2 threads of torch": partial(_side_by_side, 1)}
