@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -161,10 +162,11 @@ def test_stated_durations_of_containers_decide_nothing(seconds: int) -> None:
     m4a = patch(patch(m4a, _boxes(m4a, b"mvhd") + 16, ">I", stated), _boxes(m4a, b"mdhd") + 16, ">I", stated)
     at = webm.index(b"\x44\x89\x88") + 3
     webm = patch(webm, at, ">d", seconds * 1000.0)
-    for data, (channels, frames) in zip((m4a, webm), honest, strict=True):
-        found = in_child(lambda data=data: decode(RawAudio(data, "c"))[0].shape).value
-        # FFmpeg 8 cuts the last frame of AAC at the stated end, if that lies within it.
-        assert found[0] == channels and abs(found[1] - frames) <= 1024
+    of_m4a, of_webm = (in_child(lambda data=data: decode(RawAudio(data, "c"))[0].shape).value for data in (m4a, webm))
+    assert of_webm == honest[1]
+    # FFmpeg 8, which PyAV 19 brings, fills the last frame of AAC up where the stated end does not lie within it.
+    whole = (1, -(-honest[0][1] // 1024) * 1024)
+    assert of_m4a == honest[0] or (int(version("av").split(".")[0]) >= 19 and of_m4a == whole)
 
 
 #: Of what states no length that can be trusted what is there is decoded: seconds that may be missing of, and be on top of, the
