@@ -12,7 +12,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from dsb2_tasks.parse import clean, extract_text, extract_transcript, parse_beats, parse_notes, parse_pitches, parse_spans
+from dsb2_tasks.parse import (
+    after_cue,
+    clean,
+    extract_text,
+    extract_transcript,
+    parse_beats,
+    parse_notes,
+    parse_pitches,
+    parse_spans,
+)
 
 #: Counted among the audio events: the answer is that to the first window alone ...
 FIRST = "window_rule_first"
@@ -114,17 +123,11 @@ def _listed(texts: Sequence[str], join: Callable[[Sequence[str]], str]) -> tuple
 
 
 def _names(texts: Sequence[str]) -> str:
-    answers = [_after_cue(text) for text in texts]
+    # The reader of labels looks behind the last "answer is" of the whole answer alone.
+    answers = [after_cue(text) for text in texts]
     if not any(_BRACKET.search(answer) for answer in answers):
         return "\n".join(answers)
     return json.dumps([name for answer in answers for name in _items(answer)], ensure_ascii=False, indent=0)
-
-
-def _after_cue(text: str) -> str:
-    """What follows the last "answer is": the reader of labels looks behind the last one of the whole answer alone."""
-    cues = list(_CUE.finditer(text))
-    rest = text[cues[-1].end() :].strip() if cues else ""
-    return rest if re.search(r"\w", rest) else text
 
 
 def _items(text: str) -> list[str]:
@@ -175,12 +178,6 @@ def _times(item: Sequence[Any], start: float) -> list[Any]:
 
 _FENCE = re.compile(r"^`{3}\w*|`{3}$")
 _BRACKET = re.compile(r"[\[({]")
-_CUE = re.compile(
-    r"\b(?:answer|prediction|label|category|class)\b(?:\W{0,4}[:=]"
-    r"|(?:\s+(?:should|would|could|might|must|may|will|most|likely|probably|definitely|clearly|therefore|thus)){0,4}"
-    r"\s+(?:is|was|be)\b:?)|\banswer\W{0,4}\n",
-    re.IGNORECASE,
-)
 _NONE = re.compile(
     r"\W*+(?:(?:there (?:are|is) )?(?:none|nothing|no (?:named )?(?:entities|slots)\b[^\n:]*+))?+\W*+", re.IGNORECASE
 )

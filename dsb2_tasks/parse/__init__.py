@@ -13,6 +13,7 @@ answer cannot be used, and a short status::
 
 from dsb2_tasks.parse._choice import choose_labels, choose_option, match_option
 from dsb2_tasks.parse._clean import clean
+from dsb2_tasks.parse._cues import after_cue
 from dsb2_tasks.parse._music import parse_beats, parse_notes, parse_pitches, read_pitch
 from dsb2_tasks.parse._number import extract_number
 from dsb2_tasks.parse._spans import parse_spans
@@ -22,6 +23,7 @@ from dsb2_tasks.parse._understanding import TAGS, Tagged, parse_entities, parse_
 __all__ = [
     "TAGS",
     "Tagged",
+    "after_cue",
     "choose_labels",
     "choose_option",
     "clean",

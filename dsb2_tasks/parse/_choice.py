@@ -14,13 +14,11 @@ from functools import cached_property, lru_cache
 from itertools import islice
 
 from dsb2_tasks.parse._clean import boxed, clean
+from dsb2_tasks.parse._cues import ANSWER_WORDS, IS, MODALS
 from dsb2_tasks.parse._literal import Pairs, read_groups
 from dsb2_tasks.parse._numerals import NUMERALS, TENS, UNITS, read_numeral, spell
 from dsb2_tasks.parse._tokens import Tokens, split_camel, tokenize, word_set
 
-_ANSWER_WORDS = word_set("answer prediction label category class")
-_MODALS = word_set("should would could might must may will most likely probably definitely clearly therefore thus")
-_IS = word_set("is was be")
 #: "The answer is based on ..." names no answer.
 _GROUNDS = word_set("based because due derived supported")
 #: What may stand between a cue and what is named: "the answer is most likely yes".
@@ -269,17 +267,17 @@ class _Answer:
     def _cue(self) -> int | None:
         """The word after the last "answer is"."""
         for at in range(self.end - 1, -1, -1):
-            if self.words[at] not in _ANSWER_WORDS:
+            if self.words[at] not in ANSWER_WORDS:
                 continue
             if re.search("[:=]", self.gaps[at + 1]) or ("\n" in self.gaps[at + 1] and self._heads_a_line(at)):
                 return at + 1
             after = at + 1
             while after < self.end and after < at + 5 and not _STOPS.search(self.gaps[after]):
-                if self.words[after] in _IS:
+                if self.words[after] in IS:
                     if _GROUNDS.isdisjoint(self.words[after + 1 : after + 2]):
                         return after + 1
                     break
-                if self.words[after] not in _MODALS:
+                if self.words[after] not in MODALS:
                     break
                 after += 1
         return None
